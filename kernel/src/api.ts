@@ -1,0 +1,171 @@
+/** `pi`: what an extension's factory gets. Registering is staged in its scope; acting needs the agent. */
+import type { Agent, CompletionRequest, ExtensionAPI, Kind, Registry, Undo } from "./contract.ts";
+import type { Core } from "./core.ts";
+import { AgentError } from "./errors.ts";
+import type { HookName } from "./hook-points.ts";
+import { currentOwner, offTheClock, runAs } from "./hooks.ts";
+import type { AssistantMessage } from "./messages.ts";
+import { streamAnswer } from "./provider-call.ts";
+import type { Scope } from "./scope.ts";
+
+/** The part of the agent that extensions act through. */
+export type Acting = Pick<Agent, "input" | "steer" | "followUp" | "setModel" | "setThinkingLevel">;
+
+export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI {
+  const { owner } = scope;
+  const register = <K extends Kind>(kind: K, name: string, value: Registry[K]): Undo => {
+    assertName(kind, name);
+    return scope.add(() => {
+      const { undo, collision } = core.registries.add(kind, name, value, owner);
+      if (collision) reportCollision(core, collision);
+      return undo;
+    });
+  };
+  /** Guards a member: an unloaded extension's handles say so instead of acting. */
+  const live = <A extends unknown[], R>(fn: (...args: A) => R) => {
+    return (...args: A): R => {
+      scope.assertLive();
+      return fn(...args);
+    };
+  };
+  const declared = new Set<string>();
+
+  return {
+    owner,
+    on: (name, handler) => {
+      const record = { owner, order: scope.order, handler: handler as never, context: core.contextOf(owner) };
+      return scope.add(() => core.hooks.on(name, record));
+    },
+    declareHook(name, options) {
+      declared.add(name);
+      return scope.add(() => core.hooks.declare(name, options));
+    },
+    dispatch: live(async (name, event) => {
+      if (!declared.has(name)) throw notYours(owner.name, name);
+      return core.hooks.dispatch(core.hooks.point(name), event) as never;
+    }),
+    register,
+    registerTool: (tool) => register("tool", tool.name, tool as never),
+    registerCommand: (name, command) => register("command", name, command),
+    registerShortcut: (key, shortcut) => register("shortcut", key, shortcut),
+    registerFlag: (name, flag) => register("flag", name, flag),
+    registerProvider: (definition) => register("provider", definition.id, definition),
+    registerMessageRenderer: (customType, renderer) => register("message-renderer", customType, renderer),
+    registerEntryRenderer: (customType, renderer) => register("entry-renderer", customType, renderer),
+    service: live((name) => core.service(name)),
+    limitEffects: (limit) =>
+      scope.add(() => {
+        core.limits = [...core.limits, limit];
+        return () => {
+          core.limits = core.limits.filter((each) => each !== limit);
+        };
+      }),
+    complete: live((request) => offTheClock(() => complete(core, request))),
+    exec: live((command, args, options) => offTheClock(() => core.host.exec(command, args, options))),
+    error: (code, message, more) => new AgentError(code, message, { ...more, owner: owner.name }),
+    onDispose: (undo) => scope.onDispose(undo),
+    events: {
+      on: (channel, listener) =>
+        scope.add(() => core.bus.on(channel, (data) => runAs(owner, () => listener(data)), owner)),
+      emit: live((channel, data) => core.bus.emit(channel, data)),
+    },
+    sendMessage: live((message, options = {}) => {
+      const custom = { role: "custom" as const, ...message, timestamp: Date.now() };
+      if (options.deliverAs === "nextTurn") core.queue.add("nextTurn", core.toMessage(custom));
+      else if (core.run || options.triggerTurn)
+        agent[options.deliverAs === "followUp" ? "followUp" : "steer"](custom);
+      else core.append([{ type: "custom_message", ...message }]);
+    }),
+    sendUserMessage: live((content, options = {}) => {
+      agent[options.deliverAs === "followUp" ? "followUp" : "steer"]({
+        role: "user",
+        content,
+        timestamp: Date.now(),
+      });
+    }),
+    appendEntry: live((customType, data) => core.append([{ type: "custom", customType, data }])[0]!.id),
+    setLabel: live((targetId, label) => void core.append([{ type: "label", targetId, label }])),
+    setSessionName: live(
+      (name) => void core.append([{ type: "session_info", name: name.replace(/\s+/g, " ").trim() }]),
+    ),
+    setModel: live((model) => agent.setModel(model)),
+    setThinkingLevel: live((level) => agent.setThinkingLevel(level)),
+    setActiveTools: live((names) => core.setActiveTools(names)),
+    getFlag: live((name) => core.host.flags.get(name) ?? core.registries.of("flag").get(name)?.value.default),
+    getSessionName: live(() => {
+      const named = core.transcript.path().findLast((entry) => entry.type === "session_info");
+      return named?.type === "session_info" && named.name !== "" ? named.name : undefined;
+    }),
+    getThinkingLevel: live(() => core.thinkingLevel),
+    getActiveTools: live(() => [...core.loadout().tools.keys()]),
+    getAllTools: live(() =>
+      Array.from(core.registries.of("tool").values(), ({ value, owner: from }) => {
+        const { name, description, parameters, promptSnippet, promptGuidelines } = value;
+        return { name, description, parameters, promptSnippet, promptGuidelines, owner: from };
+      }),
+    ),
+    getCommands: live(() =>
+      Array.from(core.registries.of("command"), ([name, { value, owner: from }]) => ({
+        name,
+        description: value.description,
+        owner: from,
+      })),
+    ),
+  };
+}
+
+/** One provider call outside the loop. Its cost becomes a `usage` entry. */
+async function complete(core: Core, request: CompletionRequest): Promise<AssistantMessage> {
+  const model = request.model ?? core.model;
+  if (!model)
+    throw new AgentError("no_model", "There is no model to complete with.", {
+      hint: "Pass one, or choose one first.",
+    });
+  const ask = {
+    ...request,
+    model,
+    tools: request.tools ?? [],
+    systemPrompt: request.systemPrompt ?? "",
+    thinkingLevel: request.thinkingLevel ?? core.thinkingLevel,
+    signal: request.signal ?? core.run?.signal ?? new AbortController().signal,
+    runId: core.run?.id ?? "",
+    turnIndex: core.run?.turnIndex ?? -1,
+  };
+  const message = await streamAnswer(core, ask, undefined, { onStart: () => {} });
+  core.append([
+    { type: "usage", kind: request.purpose, provider: model.provider, model: model.id, usage: message.usage },
+  ]);
+  return message;
+}
+
+function assertName(kind: Kind, name: unknown): asserts name is string {
+  if (typeof name === "string" && name.trim() !== "") return;
+  throw new AgentError(
+    "invalid_name",
+    `A ${kind} was registered under ${JSON.stringify(name)}, which is not a name.`,
+    {
+      hint: `Give the ${kind} a name that is a non-empty string.`,
+      owner: currentOwner()?.name,
+    },
+  );
+}
+
+function reportCollision(
+  core: Core,
+  collision: { kind: Kind; name: string; winner: { name: string }; loser: Scope["owner"] },
+): void {
+  const { kind, name, winner, loser } = collision;
+  const message = `The ${kind} ${name} of ${loser.path ?? loser.name} is not used: ${winner.name} has that name.`;
+  core.report({
+    owner: loser,
+    event: `register:${kind}`,
+    error: new AgentError("name_taken", message, { owner: loser.name }),
+  });
+}
+
+function notYours(owner: string, name: HookName): AgentError {
+  return new AgentError("not_declared", `${owner} fired the hook ${name}, which it did not declare.`, {
+    hint: "Fire only hooks that this extension declared with pi.declareHook.",
+    owner,
+  });
+}

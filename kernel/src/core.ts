@@ -1,0 +1,216 @@
+/** What an agent consists of: the tables, the transcript, and the few values that change. The loop works on it. */
+import type {
+  Activity,
+  Agent,
+  AgentOptions,
+  Context,
+  Host,
+  Limit,
+  MaybePromise,
+  Owner,
+  Registered,
+  ServiceName,
+  Services,
+} from "./contract.ts";
+import { Bus } from "./bus.ts";
+import { createContext } from "./context.ts";
+import { AgentError } from "./errors.ts";
+import type { HookEvent, HookName } from "./hook-points.ts";
+import { type HookFault, HookTable, offTheClock } from "./hooks.ts";
+import { headlessHost } from "./host.ts";
+import type { Draft, Entry, Message, Model, ThinkingLevel, ToolSchema } from "./messages.ts";
+import { MessageQueue } from "./queue.ts";
+import { Registries } from "./registries.ts";
+import type { Run } from "./run.ts";
+import { TranscriptTree } from "./transcript.ts";
+import { settle, uuidv7 } from "./values.ts";
+
+export const HOST_OWNER: Owner = { name: "host", scope: "host" };
+
+/** The tools of a turn, and what the model is told of them. One object as long as nothing changes. */
+export interface Loadout {
+  tools: ReadonlyMap<string, Registered<"tool">>;
+  schemas: readonly ToolSchema[];
+}
+
+export class Core {
+  readonly options: AgentOptions;
+  readonly hooks: HookTable;
+  readonly registries = new Registries();
+  readonly transcript: TranscriptTree;
+  readonly queue: MessageQueue;
+  readonly bus = new Bus((fault) => this.report(fault));
+  readonly host: Host;
+  limits: readonly Limit[] = [];
+  sessionId: string;
+  model: Model | undefined;
+  thinkingLevel: ThinkingLevel;
+  systemPrompt = "";
+  activity: Activity = "starting";
+  run: Run | undefined;
+  private activeNames: readonly string[] | undefined;
+  private kept: { loadout: Loadout; version: number; names: readonly string[] | undefined } | undefined;
+
+  private readonly contexts = new Map<Owner, Context>();
+  /** Makes an agent under this one. */
+  readonly spawn: (options: AgentOptions) => Agent;
+  private readonly wake: () => void;
+  private exclusiveTail: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    options: AgentOptions,
+    links: { spawn(parent: Core, options: AgentOptions): Agent; wake(): void },
+  ) {
+    this.options = options;
+    this.spawn = (childOptions) => links.spawn(this, childOptions);
+    this.wake = links.wake;
+    this.hooks = new HookTable((fault) => this.report(fault));
+    this.transcript = new TranscriptTree((type) => this.registries.of("projector").get(type)?.value);
+    this.queue = new MessageQueue(
+      options,
+      () => void this.tell({ type: "queue_update", ...this.queue.peek() }),
+    );
+    this.host = headlessHost(options.host ?? {}, (id) => this.registries.of("provider").get(id)?.value);
+    this.sessionId = options.sessionId ?? uuidv7();
+    this.thinkingLevel = options.thinkingLevel ?? "medium";
+    this.activeNames = options.activeTools;
+    if (options.entries) this.transcript.load(options.entries);
+  }
+
+  /** Tells the listeners of a notify point, in order. */
+  tell<N extends HookName>(event: HookEvent<N> & { type: N }): MaybePromise<void> {
+    return this.hooks.notify(this.hooks.at[event.type], event);
+  }
+
+  /** Appends entries, all or none, and tells the stores. Fails with `invalid_entry`. */
+  append(drafts: readonly Draft[]): Entry[] {
+    this.assertDrafts(drafts);
+    return drafts.map((draft) => this.appendOne(draft));
+  }
+
+  /** Holds drafts to what a transcript can take: JSON, and targets that exist. Fails with `invalid_entry`. */
+  assertDrafts(drafts: unknown): asserts drafts is readonly Draft[] | undefined {
+    if (drafts === undefined) return;
+    if (!Array.isArray(drafts)) throw invalidEntry("the entries are not a list");
+    for (const draft of drafts as Draft[]) {
+      const problem = settle(draft);
+      if (problem) throw invalidEntry(problem);
+      const target = draft.type === "context_edit" || draft.type === "label" ? draft.targetId : undefined;
+      if (target !== undefined && !this.transcript.get(target))
+        throw invalidEntry(`there is no entry ${target}`);
+    }
+  }
+
+  appendOne(draft: Draft): Entry {
+    const entry = this.transcript.append(draft);
+    void this.tell({ type: "transcript_append", entry });
+    return entry;
+  }
+
+  /** Resolves when the stores have what was appended. */
+  flush(reason: "turn" | "settled" | "dispose"): MaybePromise<void> {
+    return this.tell({ type: "transcript_flush", reason });
+  }
+
+  /** The context that an owner's handlers and tools get. */
+  contextOf(owner: Owner): Context {
+    let context = this.contexts.get(owner);
+    if (!context) {
+      context = createContext(this);
+      this.contexts.set(owner, context);
+    }
+    return context;
+  }
+
+  service<N extends ServiceName>(name: N): Services[N] | undefined {
+    const registered = this.registries.of("service").get(name)?.value;
+    return (registered ?? (this.host as Partial<Services>)[name]) as Services[N] | undefined;
+  }
+
+  loadout(): Loadout {
+    const { kept } = this;
+    if (kept && kept.version === this.registries.version && kept.names === this.activeNames)
+      return kept.loadout;
+    const tools = new Map<string, Registered<"tool">>();
+    for (const [name, registered] of this.registries.of("tool"))
+      if (this.isActive(registered)) tools.set(name, registered);
+    const schemas = Array.from(tools.values(), ({ name, value }) => ({
+      name,
+      description: value.description,
+      parameters: value.parameters as ToolSchema["parameters"],
+    }));
+    this.kept = { loadout: { tools, schemas }, version: this.registries.version, names: this.activeNames };
+    return this.kept.loadout;
+  }
+
+  setActiveTools(names: readonly string[]): void {
+    this.activeNames = [...new Set(names)];
+  }
+
+  async setModel(model: Model, source: "set" | "restore" = "set"): Promise<boolean> {
+    if (this.host.models && !this.host.models.hasCredentials(model.provider)) return false;
+    const previousModel = this.model;
+    this.model = model;
+    if (previousModel !== model) await this.tell({ type: "model_select", model, previousModel, source });
+    return true;
+  }
+
+  setThinkingLevel(level: ThinkingLevel): void {
+    const previousLevel = this.thinkingLevel;
+    this.thinkingLevel = level;
+    if (level !== previousLevel) void this.tell({ type: "thinking_level_select", level, previousLevel });
+  }
+
+  /** Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. */
+  exclusive<T>(activity: "compacting" | "summarizing", fn: () => Promise<T>): Promise<T> {
+    const turn = this.exclusiveTail.then(async () => {
+      const before = this.activity;
+      this.activity = activity;
+      try {
+        return await fn();
+      } finally {
+        this.activity = before;
+        this.wake();
+      }
+    });
+    this.exclusiveTail = turn.catch(() => {});
+    return offTheClock(() => turn);
+  }
+
+  /** Tells what an extension did wrong, or, when that very hook is at fault, leaves it to `fault` and the console. */
+  report({ owner, event, error }: HookFault): void {
+    if (event === "extension_error" || event === "fault") {
+      this.host.ui.notify(`${owner.name} failed in its handler for ${event}: ${error.message}`, "error");
+      return;
+    }
+    const { code, message } = error;
+    void this.tell({
+      type: "extension_error",
+      owner: owner.name,
+      extensionPath: owner.path,
+      event,
+      error: message,
+      code,
+    });
+    void this.tell({ type: "fault", owner: owner.name, error });
+  }
+
+  /** A message fit to be stored. Fails with `invalid_entry`. */
+  toMessage(given: string | Message): Message {
+    const message: Message =
+      typeof given === "string" ? { role: "user", content: given, timestamp: Date.now() } : given;
+    const problem = settle(message);
+    if (problem) throw invalidEntry(problem);
+    return message;
+  }
+
+  private isActive({ name, value }: Registered<"tool">): boolean {
+    return this.activeNames ? this.activeNames.includes(name) : value.defaultActive !== false;
+  }
+}
+
+function invalidEntry(problem: string): AgentError {
+  return new AgentError("invalid_entry", `This cannot be stored in a transcript: ${problem}.`, {
+    hint: "Store plain JSON: no functions, no cycles, no class instances.",
+  });
+}

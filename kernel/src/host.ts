@@ -1,0 +1,74 @@
+/** The host of an agent that nobody gave one: no files, no settings, questions answer their safe default. */
+import type { Host, ProviderAuth, ProviderDefinition, Ui } from "./contract.ts";
+import { AgentError } from "./errors.ts";
+
+export function headlessHost(
+  given: Partial<Host>,
+  provider: (id: string) => ProviderDefinition | undefined,
+): Host {
+  return {
+    cwd: globalThis.process?.cwd() ?? "/",
+    mode: "sdk",
+    hasUI: false,
+    ui: headlessUi,
+    flags: new Map(),
+    settings: {
+      get: () => undefined,
+      set: () => refused("settings", "change a setting"),
+      onChange: () => () => {},
+    },
+    resources: { list: () => [] },
+    credentials: {
+      names: () => [],
+      resolve: async (id) => environmentAuth(provider(id)),
+    },
+    models: undefined,
+    trust: undefined,
+    packages: undefined,
+    isProjectTrusted: () => false,
+    fetch: (...request) => fetch(...request),
+    exec: () => refused("exec", "run a program"),
+    newSession: () => refused("newSession", "start a session"),
+    switchSession: () => refused("switchSession", "switch sessions"),
+    fork: () => refused("fork", "fork a session"),
+    reload: () => refused("reload", "reload"),
+    shutdown: () => {},
+    ...withoutUndefined(given),
+  };
+}
+
+export const headlessUi: Ui = {
+  select: async () => undefined,
+  confirm: async () => false,
+  input: async () => undefined,
+  editor: async () => undefined,
+  notify: (message) => globalThis.console.error(message),
+  setStatus: () => {},
+  setWidget: () => {},
+  setTitle: () => {},
+  custom: async () => undefined,
+};
+
+/** The first of a provider's own variables that is set. */
+function environmentAuth(definition: ProviderDefinition | undefined): ProviderAuth {
+  const env = globalThis.process?.env ?? {};
+  const name = definition?.env.find((each) => env[each]);
+  if (name) return { apiKey: env[name] };
+  if (!definition || definition.env.length === 0) return {};
+  throw new AgentError(
+    "no_key",
+    `There is no key for ${definition.name ?? definition.id}: looked for ${definition.env.join(", ")}.`,
+    {
+      hint: `Set ${definition.env[0]}, or give the agent a host with credentials.`,
+    },
+  );
+}
+
+function refused(member: string, action: string): Promise<never> {
+  const hint = `Give createAgent a host with \`${member}\`, or load the agent with @pi-agent/loader.`;
+  return Promise.reject(new AgentError("no_host", `This agent's host cannot ${action}.`, { hint }));
+}
+
+function withoutUndefined(given: Partial<Host>): Partial<Host> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}

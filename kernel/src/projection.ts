@@ -1,0 +1,167 @@
+/**
+ * What the model needs next, made from what happened.
+ *
+ *   path ──► after the last compaction ──► edits applied ──► as messages ──► repaired
+ *
+ * 1. A message enters once, and is not looked at again when later ones enter.
+ * 2. Every call that is sent has exactly one result, right after its message; every result has its call (K7).
+ * 3. Failed and aborted answers are not sent.
+ */
+import type { Projector } from "./contract.ts";
+import type {
+  AssistantMessage,
+  Entry,
+  Message,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "./messages.ts";
+
+const COMPACTION_PREFIX = "The conversation before this point was compacted into this summary:";
+const BRANCH_PREFIX = "This is a summary of a branch that the conversation came back from:";
+const INTERRUPTED = "Interrupted, outcome unknown: the run ended before this call reported a result.";
+
+/** The growing projection of one branch. */
+export class Projection {
+  readonly messages: Message[] = [];
+  /** For each message the id of the entry that it came from. */
+  readonly sources: string[] = [];
+  /** Calls of the last answer that have no result yet, in call order. */
+  private open = new Map<string, ToolCall>();
+  private readonly edits = new Map<string, Entry<"context_edit">>();
+  private readonly projectors: (type: string) => Projector | undefined;
+
+  constructor(path: readonly Entry[], projectors: (type: string) => Projector | undefined) {
+    this.projectors = projectors;
+    const visible = sinceCompaction(path);
+    for (const entry of visible) if (entry.type === "context_edit") this.edits.set(entry.targetId, entry);
+    for (const entry of visible) this.add(entry);
+  }
+
+  /** Adds the newest entry of the branch. Answers `false` when the whole has to be made anew. */
+  grow(entry: Entry): boolean {
+    if (entry.type === "context_edit" || entry.type === "compaction") return false;
+    this.add(entry);
+    return true;
+  }
+
+  /** The messages, each call with its result. The array is live, but while calls at the end have no result. */
+  settled(): readonly Message[] {
+    if (this.open.size === 0) return this.messages;
+    return [...this.messages, ...Array.from(this.open.values(), interruptedResult)];
+  }
+
+  private add(entry: Entry): void {
+    const edit = this.edits.get(entry.id);
+    if (edit?.replacement === null) return;
+    for (const message of toMessages(entry, this.projectors)) {
+      this.push(edit?.replacement ? withContent(message, edit.replacement.content) : message, entry.id);
+    }
+  }
+
+  private push(message: Message, source: string): void {
+    if (message.role === "toolResult") {
+      if (!this.open.delete(message.toolCallId)) return;
+      this.messages.push(message);
+      this.sources.push(source);
+      return;
+    }
+    this.closeOpenCalls();
+    if (message.role === "assistant") {
+      if (message.stopReason === "error" || message.stopReason === "aborted") return;
+      for (const block of message.content) if (block.type === "toolCall") this.open.set(block.id, block);
+    }
+    this.messages.push(message);
+    this.sources.push(source);
+  }
+
+  private closeOpenCalls(): void {
+    if (this.open.size === 0) return;
+    const source = this.sources[this.sources.length - 1]!;
+    for (const call of this.open.values()) {
+      this.messages.push(interruptedResult(call));
+      this.sources.push(source);
+    }
+    this.open = new Map();
+  }
+}
+
+/** The calls at the end of a branch that were never answered. */
+export function danglingCalls(path: readonly Entry[]): ToolCall[] {
+  const answered = new Set<string>();
+  for (let i = path.length - 1; i >= 0; i--) {
+    const entry = path[i]!;
+    if (entry.type !== "message") continue;
+    const message = entry.message;
+    if (message.role === "toolResult") answered.add(message.toolCallId);
+    else if (message.role === "assistant") {
+      if (message.stopReason === "error" || message.stopReason === "aborted") return [];
+      return message.content
+        .filter((block) => block.type === "toolCall")
+        .filter((call) => !answered.has(call.id));
+    } else return [];
+  }
+  return [];
+}
+
+/** The result of a call whose outcome nobody knows any more. */
+export function interruptedResult(call: ToolCall): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: [{ type: "text", text: INTERRUPTED }],
+    isError: true,
+    timestamp: Date.now(),
+  };
+}
+
+function sinceCompaction(path: readonly Entry[]): readonly Entry[] {
+  const at = path.findLastIndex((entry) => entry.type === "compaction");
+  if (at < 0) return path;
+  const compaction = path[at] as Entry<"compaction">;
+  const first = path.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
+  const kept =
+    first < 0 || first >= at ? [] : path.slice(first, at).filter((entry) => entry.type !== "compaction");
+  return [compaction, ...kept, ...path.slice(at + 1)];
+}
+
+function toMessages(entry: Entry, projectors: (type: string) => Projector | undefined): Message[] {
+  const timestamp = () => Date.parse(entry.timestamp);
+  switch (entry.type) {
+    case "message": {
+      const message = entry.message;
+      if (message.role === "system") return [];
+      if (message.role !== "bashExecution") return [message];
+      return message.excludeFromContext
+        ? []
+        : [{ role: "user", content: shellText(message), timestamp: message.timestamp }];
+    }
+    case "custom_message": {
+      const { customType, content, display, details } = entry;
+      return [{ role: "custom", customType, content, display, details, timestamp: timestamp() }];
+    }
+    case "compaction":
+      return [summary("compactionSummary", COMPACTION_PREFIX, entry.summary, timestamp())];
+    case "branch_summary":
+      return entry.summary ? [summary("branchSummary", BRANCH_PREFIX, entry.summary, timestamp())] : [];
+    default:
+      return projectors(entry.type === "custom" ? entry.customType : entry.type)?.(entry) ?? [];
+  }
+}
+
+function summary(customType: string, prefix: string, text: string, timestamp: number): Message {
+  const content = `${prefix}\n\n<summary>\n${text}\n</summary>`;
+  return Object.freeze({ role: "custom" as const, customType, content, display: true, timestamp });
+}
+
+function shellText(run: { command: string; output: string; exitCode?: number; cancelled: boolean }): string {
+  const end = run.cancelled ? "\n(cancelled)" : run.exitCode ? `\n(exit code ${run.exitCode})` : "";
+  return `Ran \`${run.command}\`\n\`\`\`\n${run.output || "(no output)"}\n\`\`\`${end}`;
+}
+
+function withContent(message: Message, content: UserContent): Message {
+  if (message.role === "user" || message.role === "custom") return Object.freeze({ ...message, content });
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return Object.freeze({ ...message, content: blocks } as AssistantMessage | ToolResultMessage);
+}

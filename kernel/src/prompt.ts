@@ -1,0 +1,99 @@
+/** The system prompt: rendered from sections once a run, and what changed of it recorded in the transcript. */
+import { type Context, type PromptSection, SECTION_SLOTS } from "./contract.ts";
+import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
+import { toAgentError } from "./errors.ts";
+import { runAs } from "./hooks.ts";
+import type { Entry, SystemMessage, ToolSchema } from "./messages.ts";
+import { estimateText } from "./tokens.ts";
+
+/** What the branch says the model was told last. */
+export interface Recorded {
+  sections: Map<string, string>;
+  tools: Map<string, string>;
+}
+
+/** Renders every section, in the order of the slots. One that fails is reported and left out. */
+export async function renderSections(core: Core): Promise<PromptSection[]> {
+  const rendered: PromptSection[] = [];
+  for (const { name, value, owner } of core.registries.of("section").values()) {
+    const text = await renderSection(core, { name, text: value.text, context: core.contextOf(owner), owner });
+    if (text) rendered.push({ name, slot: value.slot, owner, text, estimatedTokens: estimateText(text) });
+  }
+  const place = (section: PromptSection) => SECTION_SLOTS.indexOf(section.slot);
+  return rendered.sort((a, b) => place(a) - place(b));
+}
+
+async function renderSection(
+  core: Core,
+  section: {
+    name: string;
+    text: string | ((ctx: Context) => string | Promise<string>);
+    context: Context;
+    owner: PromptSection["owner"];
+  },
+): Promise<string> {
+  const { text, owner } = section;
+  if (typeof text === "string") return text.trim();
+  try {
+    return (await runAs(owner, () => text(section.context))).trim();
+  } catch (thrown) {
+    core.report({ owner, event: `section:${section.name}`, error: toAgentError(thrown, owner.name) });
+    return "";
+  }
+}
+
+/** The prompt as providers get it: each section but the preamble in a tag of its own name. */
+export function joinSections(sections: readonly PromptSection[]): string {
+  return sections
+    .map(({ name, slot, text }) => (slot === "preamble" ? text : `<${name}>\n${text}\n</${name}>`))
+    .join("\n\n");
+}
+
+/** Registers the preamble that the host gave. */
+export function registerPreamble(core: Core, text: string): void {
+  core.registries.add("section", "preamble", { slot: "preamble", text }, HOST_OWNER);
+}
+
+/** Replays what a branch recorded of prompt and tools. */
+export function replay(path: readonly Entry[]): Recorded {
+  const recorded: Recorded = { sections: new Map(), tools: new Map() };
+  for (const entry of path) {
+    if (entry.type === "compaction" && entry.systemMessage) apply(recorded, entry.systemMessage);
+    else if (entry.type === "message" && entry.message.role === "system") apply(recorded, entry.message);
+  }
+  return recorded;
+}
+
+/** The message that brings a record up to date, or nothing when it is. Updates the record. */
+export function patch(
+  recorded: Recorded,
+  sections: readonly PromptSection[],
+  { schemas }: Loadout,
+): SystemMessage | undefined {
+  const texts = new Map(sections.map(({ name, text }) => [name, text]));
+  const changed: Record<string, string | null> = {};
+  for (const [name, text] of texts) if (recorded.sections.get(name) !== text) changed[name] = text;
+  for (const name of recorded.sections.keys()) if (!texts.has(name)) changed[name] = null;
+  const tools = new Map(schemas.map((schema) => [schema.name, JSON.stringify(schema)]));
+  const toolsAdded = schemas.filter(({ name }) => recorded.tools.get(name) !== tools.get(name));
+  const toolsRemoved = [...recorded.tools.keys()].filter(
+    (name) => tools.get(name) !== recorded.tools.get(name),
+  );
+  const hasSections = Object.keys(changed).length > 0;
+  if (!hasSections && toolsAdded.length === 0 && toolsRemoved.length === 0) return undefined;
+  const message: SystemMessage = { role: "system", content: "", timestamp: Date.now() };
+  if (hasSections) message.sections = changed;
+  if (toolsAdded.length > 0) message.toolsAdded = toolsAdded.map((schema): ToolSchema => ({ ...schema }));
+  if (toolsRemoved.length > 0) message.toolsRemoved = toolsRemoved.map((name) => ({ name }));
+  apply(recorded, message);
+  return message;
+}
+
+function apply(recorded: Recorded, message: SystemMessage): void {
+  for (const [name, text] of Object.entries(message.sections ?? {})) {
+    if (text === null) recorded.sections.delete(name);
+    else recorded.sections.set(name, text);
+  }
+  for (const { name } of message.toolsRemoved ?? []) recorded.tools.delete(name);
+  for (const schema of message.toolsAdded ?? []) recorded.tools.set(schema.name, JSON.stringify(schema));
+}

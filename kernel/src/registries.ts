@@ -1,0 +1,93 @@
+/** One map per kind: what is registered under which name, and who lost that name to whom. */
+import type { Kind, Owner, Registered, Registry } from "./contract.ts";
+
+/** A name goes to the highest rank; within a rank the first keeps it. A project never takes a name. */
+const RANK: Record<Owner["scope"], number> = {
+  host: 6,
+  flag: 5,
+  inline: 4,
+  user: 3,
+  package: 2,
+  official: 1,
+  project: 0,
+};
+
+export interface Collision {
+  kind: Kind;
+  name: string;
+  winner: Owner;
+  loser: Owner;
+}
+
+interface Slot {
+  winners: Map<string, Registered>;
+  /** Every claim to a name, best first. */
+  claims: Map<string, Registered[]>;
+}
+
+export class Registries {
+  private readonly slots = new Map<Kind, Slot>();
+  /** Grows with every change, so that what is made from a registry can be kept until then. */
+  version = 0;
+
+  of<K extends Kind>(kind: K): ReadonlyMap<string, Registered<K>> {
+    return this.slot(kind).winners as unknown as ReadonlyMap<string, Registered<K>>;
+  }
+
+  /** Adds a claim; answers its undo, and the collision if the name is disputed. */
+  add<K extends Kind>(
+    kind: K,
+    name: string,
+    value: Registry[K],
+    owner: Owner,
+  ): { undo: () => void; collision?: Collision } {
+    const slot = this.slot(kind);
+    const claim = { name, value, owner } as Registered;
+    const claims = slot.claims.get(name) ?? [];
+    // The same extension registering a name again replaces its own claim.
+    const own = claims.findIndex((each) => each.owner === owner);
+    if (own >= 0) claims.splice(own, 1);
+    const lower = claims.findIndex((each) => RANK[each.owner.scope] < RANK[owner.scope]);
+    claims.splice(lower < 0 ? claims.length : lower, 0, claim);
+    slot.claims.set(name, claims);
+    this.settleName(kind, slot, name);
+    const [winner, second] = claims;
+    const loser = winner === claim ? second : claim;
+    return {
+      undo: () => this.remove(kind, name, claim),
+      collision: loser && { kind, name, winner: winner!.owner, loser: loser.owner },
+    };
+  }
+
+  private remove(kind: Kind, name: string, claim: Registered): void {
+    const slot = this.slot(kind);
+    const left = (slot.claims.get(name) ?? []).filter((each) => each !== claim);
+    slot.claims.set(name, left);
+    this.settleName(kind, slot, name);
+  }
+
+  /** Losing commands stay reachable as `name:2`, `name:3` … */
+  private settleName(kind: Kind, slot: Slot, name: string): void {
+    this.version++;
+    const claims = slot.claims.get(name)!;
+    if (claims.length === 0) {
+      slot.claims.delete(name);
+      slot.winners.delete(name);
+    } else slot.winners.set(name, claims[0]!);
+    if (kind !== "command") return;
+    for (let i = 2; i <= claims.length + 1; i++) {
+      const claim = claims[i - 1];
+      if (claim) slot.winners.set(`${name}:${i}`, claim);
+      else slot.winners.delete(`${name}:${i}`);
+    }
+  }
+
+  private slot(kind: Kind): Slot {
+    let slot = this.slots.get(kind);
+    if (!slot) {
+      slot = { winners: new Map(), claims: new Map() };
+      this.slots.set(kind, slot);
+    }
+    return slot;
+  }
+}
