@@ -73,14 +73,10 @@ async function optionsOf(entry: ExtensionEntry): Promise<unknown> {
   await prepareValidation();
   const validation = validate(extension.options, options ?? {});
   if (validation.ok) return validation.value;
-  throw new AgentError(
-    "invalid_options",
-    `The options of ${entry.owner.name} do not fit:\n${validation.problem}`,
-    {
-      hint: "Its README lists the options that it takes.",
-      owner: entry.owner.name,
-    },
-  );
+  throw new AgentError("invalid_options", `The options of ${entry.owner.name} do not fit:\n${validation.problem}`, {
+    hint: "Its README lists the options that it takes.",
+    owner: entry.owner.name,
+  });
 }
 
 function assertExtension(value: unknown, name: string): asserts value is Extension {
@@ -101,14 +97,10 @@ function describe(value: unknown): string {
 
 function inTime(done: Promise<unknown>, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = new AgentError(
-      "factory_late",
-      `${name} was not ready within ${FACTORY_LIMIT_MS / 1000} s.`,
-      {
-        hint: "Do long work in session_start, or when it is first needed.",
-        owner: name,
-      },
-    );
+    const late = new AgentError("factory_late", `${name} was not ready within ${FACTORY_LIMIT_MS / 1000} s.`, {
+      hint: "Do long work in session_start, or when it is first needed.",
+      owner: name,
+    });
     const timer = setTimeout(() => reject(late), FACTORY_LIMIT_MS);
     done.then(() => resolve(), reject).finally(() => clearTimeout(timer));
   });

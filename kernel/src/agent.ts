@@ -23,21 +23,19 @@ import type {
   ServiceName,
   Undo,
 } from "./contract.ts";
-import { createCommandContext } from "./context.ts";
 import { Core, HOST_OWNER } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import type { Handler, HookName, HookPoints, HookResult, Way } from "./hook-points.ts";
-import { FAULT, offTheClock, runAs } from "./hooks.ts";
+import type { Handler, HookName, HookPoints, Way } from "./hook-points.ts";
+import { offTheClock } from "./hooks.ts";
+import { type InputOptions, runCommand, toPrompt } from "./input.ts";
 import { runLoop } from "./loop.ts";
-import type { Draft, Entry, Image, Message, Model, ThinkingLevel, UserContent } from "./messages.ts";
+import type { Draft, Entry, Image, Message, Model, ThinkingLevel } from "./messages.ts";
+import { recordChoice, requireModel, restoreChoice } from "./model-choice.ts";
 import { danglingCalls, interruptedResult } from "./projection.ts";
-import { joinSections, patch, type Recorded, registerPreamble, renderSections, replay } from "./prompt.ts";
+import { preparePrompt, registerPreamble, renderSections } from "./prompt.ts";
 import { Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { addUsage, emptyUsage } from "./tokens.ts";
-import { isRecord } from "./values.ts";
-
-type InputOptions = NonNullable<Parameters<Agent["input"]>[1]>;
 
 /**
  * Makes an agent. Its extensions' factories start at once; `input` and `run` wait until they are done.
@@ -52,20 +50,19 @@ class LoopAgent implements Agent {
   private readonly scopes: Scope[] = [];
   private readonly reports: ExtensionReport[] = [];
   private order = 0;
-  private recorded: Recorded | undefined;
   private readonly started: Promise<void>;
   private current: Promise<Outcome> | undefined;
   /** Prompts are taken one after the other, so that two never start a run together. */
   private intake: Promise<unknown> = Promise.resolve();
   private disposal: Promise<LeakReport> | undefined;
+  private readonly onHostAbort = () => void this.abort("The host aborted.");
 
   constructor(options: AgentOptions) {
     this.core = new Core(options, { spawn, wake: () => this.wake() });
     if (options.systemPrompt !== undefined) registerPreamble(this.core, options.systemPrompt);
-    const onAbort = () => void this.abort("The host aborted.");
-    options.signal?.addEventListener("abort", onAbort, { once: true });
+    options.signal?.addEventListener("abort", this.onHostAbort, { once: true });
     this.started = this.extend((options.extensions ?? []).map(toEntry)).then(() => {
-      this.restore();
+      restoreChoice(this.core);
       this.core.activity = "idle";
     });
   }
@@ -74,7 +71,7 @@ class LoopAgent implements Agent {
 
   async input(text: string, options: InputOptions = {}): Promise<"started" | "queued" | "handled"> {
     await this.ready();
-    if (await this.command(text)) return "handled";
+    if (await runCommand(this.core, text, () => this.settled())) return "handled";
     const accepted = this.intake.then(() => this.accept(text, options));
     this.intake = accepted.catch(() => {});
     return accepted;
@@ -84,8 +81,8 @@ class LoopAgent implements Agent {
     await this.ready();
     if (this.current) throw busy("run");
     this.core.transcript.moveTo(null);
-    this.recorded = undefined;
-    const outcome = await this.start({ entering: [this.core.toMessage(text)], prompt: text });
+    this.core.recorded = undefined;
+    const outcome = await this.start([this.core.toMessage(text)], { text });
     const messages = this.core.transcript
       .path()
       .flatMap((entry) => (entry.type === "message" ? [entry.message as Message] : []));
@@ -113,7 +110,7 @@ class LoopAgent implements Agent {
         hint: "Send a prompt instead.",
       });
     }
-    return this.start({ entering: [], prompt: "" });
+    return this.start([], { text: "" });
   }
 
   steer(message: string | Message): void {
@@ -158,10 +155,7 @@ class LoopAgent implements Agent {
     name: N,
     event: HookPoints[N]["event"],
   ): Promise<HookPoints[N]["result"] | undefined> {
-    return (await this.core.hooks.dispatch(
-      this.core.hooks.point(name),
-      event as object,
-    )) as HookPoints[N]["result"];
+    return (await this.core.hooks.dispatch(this.core.hooks.point(name), event as object)) as HookPoints[N]["result"];
   }
 
   declareHook(name: string, options: { way: Way; wire?: boolean; onFault?: "refuse" | "continue" }): Undo {
@@ -223,7 +217,7 @@ class LoopAgent implements Agent {
     if (this.current) throw busy("open");
     this.core.sessionId = session.id;
     this.core.transcript.load(session.entries);
-    this.restore();
+    restoreChoice(this.core);
   }
 
   // ---------------------------------------------------------------- extensions
@@ -254,6 +248,7 @@ class LoopAgent implements Agent {
   dispose(): Promise<LeakReport> {
     this.disposal ??= (async () => {
       await this.started;
+      this.core.options.signal?.removeEventListener("abort", this.onHostAbort);
       await this.abort("The agent is being disposed of.");
       await this.core.tell({ type: "session_shutdown", reason: "quit" });
       await this.core.flush("dispose");
@@ -264,73 +259,17 @@ class LoopAgent implements Agent {
 
   // ---------------------------------------------------------------- inside
 
-  /** Runs `/name args` when a command of that name has a handler. */
-  private async command(text: string): Promise<boolean> {
-    const { command, args } = this.commandIn(text);
-    if (!command?.value.handler) return false;
-    const context = createCommandContext(this.core, this.core.contextOf(command.owner), () => this.settled());
-    try {
-      await runAs(command.owner, () => command.value.handler!(args, context));
-    } catch (thrown) {
-      this.core.report({
-        owner: command.owner,
-        event: `command:${command.name}`,
-        error: toAgentError(thrown, command.owner.name),
-      });
-    }
-    return true;
-  }
-
-  private commandIn(text: string): { command?: Registered<"command">; args: string } {
-    const match = /^\/(\S+)\s*([\s\S]*)$/.exec(text);
-    return {
-      command: match ? this.registry("command").get(match[1]!) : undefined,
-      args: match?.[2]?.trim() ?? "",
-    };
-  }
-
-  private async accept(given: string, options: InputOptions): Promise<"started" | "queued" | "handled"> {
-    if (this.disposal)
-      throw new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
-    const input = await this.transformed(given, options);
-    if (!input) return "handled";
-    const { command, args } = this.commandIn(input.text);
-    const text = command?.value.expand
-      ? await runAs(command.owner, () => command.value.expand!(args))
-      : input.text;
-    const content: UserContent = input.images?.length ? [{ type: "text", text }, ...input.images] : text;
-    const message = this.core.toMessage({ role: "user", content, timestamp: Date.now() });
+  private async accept(text: string, options: InputOptions): Promise<"started" | "queued" | "handled"> {
+    if (this.disposal) throw new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
+    const prompt = await toPrompt(this.core, text, options);
+    if (!prompt) return "handled";
     if (this.current || this.core.activity !== "idle") {
-      this.core.queue.add(options.whileRunning ?? "steer", message);
+      this.core.queue.add(options.whileRunning ?? "steer", prompt.message);
       return "queued";
     }
-    await this.requireModel();
-    void this.start({ entering: [message], prompt: text, images: input.images }).catch(() => {});
+    await requireModel(this.core);
+    void this.start([prompt.message], prompt).catch(() => {});
     return "started";
-  }
-
-  /** What the `input` hooks made of a prompt; nothing when one of them handled it. */
-  private async transformed(
-    text: string,
-    options: InputOptions,
-  ): Promise<{ text: string; images?: Image[] } | undefined> {
-    const event = {
-      type: "input",
-      text,
-      images: options.images,
-      source: options.source ?? "interactive",
-      whileRunning: options.whileRunning,
-    };
-    let isHandled = false;
-    await this.core.hooks.ask(this.core.hooks.at.input, event, (answer) => {
-      if (answer === FAULT || !isRecord(answer)) return false;
-      const result = answer as unknown as HookResult<"input">;
-      if (result.action === "transform")
-        Object.assign(event, { text: result.text, images: result.images ?? event.images });
-      isHandled = result.action === "handled";
-      return isHandled;
-    });
-    return isHandled ? undefined : event;
   }
 
   private enqueue(kind: "steer" | "followUp", given: string | Message): void {
@@ -338,42 +277,50 @@ class LoopAgent implements Agent {
     this.wake();
   }
 
-  /** Starts a run when something waits and nothing runs. */
+  /** Starts a run when something waits and nothing runs. Without a model it goes on waiting, and says so. */
   private wake(): void {
-    this.intake = this.intake.then(async () => {
-      await this.ready();
-      if (this.current || this.core.activity !== "idle" || this.core.queue.isEmpty || this.disposal) return;
-      const steering = this.core.queue.takeSteering();
-      const entering = steering.length > 0 ? steering : this.core.queue.takeFollowUp();
-      void this.start({ entering, prompt: "" }).catch(() => {});
-    });
+    this.intake = this.intake.then(() => this.startQueued()).catch((thrown: unknown) => this.reportRun(thrown));
   }
 
-  private start(first: { entering: Message[]; prompt: string; images?: Image[] }): Promise<Outcome> {
+  private async startQueued(): Promise<void> {
+    await this.ready();
+    const { queue } = this.core;
+    if (this.current || this.core.activity !== "idle" || queue.isEmpty || this.disposal) return;
+    await requireModel(this.core);
+    const steering = queue.takeSteering();
+    void this.start(steering.length > 0 ? steering : queue.takeFollowUp(), { text: "" }).catch(() => {});
+  }
+
+  /** Starts a run. Its failure is reported here, and again to whoever waits for it. */
+  private start(entering: Message[], prompt: { text: string; images?: Image[] }): Promise<Outcome> {
     const { core } = this;
     const run = new Run(core.options.graceMs, () => core.hooks.expireAll());
     core.run = run;
     core.activity = "running";
-    this.current = this.perform(run, first).finally(() => {
+    const done = () => {
       run.end();
       core.run = undefined;
       core.activity = "idle";
       this.current = undefined;
       this.wake();
-    });
+    };
+    this.current = this.perform(run, entering, prompt).finally(done);
+    this.current.catch((thrown: unknown) => this.reportRun(thrown));
     return this.current;
   }
 
-  private async perform(
-    run: Run,
-    first: { entering: Message[]; prompt: string; images?: Image[] },
-  ): Promise<Outcome> {
+  private reportRun(thrown: unknown): void {
+    this.core.report({ owner: HOST_OWNER, event: "run", error: toAgentError(thrown) });
+  }
+
+  private async perform(run: Run, entering: Message[], prompt: { text: string; images?: Image[] }): Promise<Outcome> {
     const { core } = this;
-    await this.requireModel();
-    const asides = [...core.queue.takeNextTurn(), ...(await this.prepare(first))];
+    recordChoice(core, await requireModel(core));
+    const asides = core.queue.takeNextTurn();
+    const added = await preparePrompt(core, { prompt: prompt.text, images: prompt.images });
     let outcome: Outcome = "error";
     try {
-      outcome = await runLoop(core, run, [...first.entering, ...asides]);
+      outcome = await runLoop(core, run, [...entering, ...asides, ...added]);
     } finally {
       await core.flush("settled");
       await core.tell({ type: "agent_settled", runId: run.id, outcome, aborted: run.isAborted });
@@ -381,115 +328,12 @@ class LoopAgent implements Agent {
     return outcome;
   }
 
-  /** Renders the prompt, records what the branch does not know yet, and answers what the handlers add. */
-  private async prepare({ prompt, images }: { prompt: string; images?: Image[] }): Promise<Message[]> {
-    const { core } = this;
-    const sections = await renderSections(core);
-    let systemPrompt = joinSections(sections);
-    const event = { type: "before_agent_start", prompt, images, systemPrompt };
-    const added: Message[] = [];
-    await core.hooks.ask(core.hooks.at.before_agent_start, event, (answer) => {
-      if (answer === FAULT || !isRecord(answer)) return;
-      const result = answer as HookResult<"before_agent_start">;
-      if (result.message)
-        added.push(core.toMessage({ role: "custom", ...result.message, timestamp: Date.now() }));
-      if (result.systemPrompt !== undefined) event.systemPrompt = systemPrompt = result.systemPrompt;
-    });
-    core.systemPrompt = systemPrompt;
-    this.record(sections);
-    return added;
-  }
-
-  private record(sections: readonly PromptSection[]): void {
-    const { core } = this;
-    const model = core.model!;
-    const before = lastChoice(core.transcript.leafId === null ? [] : core.transcript.path());
-    if (before.provider !== model.provider || before.modelId !== model.id) {
-      core.appendOne({ type: "model_change", provider: model.provider, modelId: model.id });
-    }
-    if (before.thinkingLevel !== core.thinkingLevel) {
-      core.appendOne({ type: "thinking_level_change", thinkingLevel: core.thinkingLevel });
-    }
-    this.recorded ??= replay(core.transcript.path());
-    const message = patch(this.recorded, sections, core.loadout());
-    if (message) core.appendOne({ type: "message", message });
-  }
-
-  /** Takes model, thinking level and tool names from the branch, as far as they are to be had here. */
-  private restore(): void {
-    const { core } = this;
-    const path = core.transcript.path();
-    this.recorded = undefined;
-    if (path.length === 0) return;
-    const { provider, modelId, thinkingLevel } = lastChoice(path);
-    const model = provider && modelId ? this.findModel(`${provider}/${modelId}`) : undefined;
-    if (model && !core.options.model) core.model = model;
-    if (thinkingLevel && !core.options.thinkingLevel) core.thinkingLevel = thinkingLevel;
-    const { tools } = replay(path);
-    if (tools.size > 0 && !core.options.activeTools) {
-      const names = [...tools.keys()].filter((name) => this.registry("tool").has(name));
-      const unheard = [...core.loadout().tools.keys()].filter((name) => !tools.has(name));
-      core.setActiveTools([...names, ...unheard]);
-    }
-  }
-
-  /** Makes sure of a model and a key for it. Fails with `no_model`, `unknown_model`, `no_key`. */
-  private async requireModel(): Promise<void> {
-    const { core } = this;
-    const { model: wanted } = core.options;
-    core.model ??=
-      typeof wanted === "string" ? this.modelNamed(wanted) : (wanted ?? (await this.firstUsableModel()));
-    await core.host.credentials.resolve(core.model.provider);
-  }
-
-  private modelNamed(reference: string): Model {
-    if (this.core.host.models) return this.core.host.models.resolve(reference).model;
-    const model = this.findModel(reference);
-    if (model) return model;
-    throw new AgentError("unknown_model", `There is no model ${reference}.`, {
-      hint: `Known are: ${
-        this.models()
-          .map(({ provider, id }) => `${provider}/${id}`)
-          .join(", ") || "none; load a provider package"
-      }.`,
-    });
-  }
-
-  private findModel(reference: string): Model | undefined {
-    const models = this.core.host.models?.list() ?? this.models();
-    return models.find(({ provider, id }) => reference === `${provider}/${id}` || reference === id);
-  }
-
-  private models(): Model[] {
-    return [...this.registry("provider").values()].flatMap(({ value }) => value.models);
-  }
-
-  private async firstUsableModel(): Promise<Model> {
-    let failure: unknown;
-    for (const { value } of this.registry("provider").values()) {
-      try {
-        if (value.models.length === 0) continue;
-        await this.core.host.credentials.resolve(value.id);
-        return value.models[0]!;
-      } catch (thrown) {
-        failure ??= thrown;
-      }
-    }
-    throw (
-      failure ??
-      new AgentError("no_model", "No model is chosen and no provider is loaded.", {
-        hint: 'Load a provider package, such as @pi-agent/anthropic, and name a model: createAgent({ model: "provider/id" }).',
-      })
-    );
-  }
-
   private async disposeScopes(scopes: readonly Scope[]): Promise<LeakReport> {
     const leaks: LeakReport["leaks"] = [];
     for (const scope of scopes.toReversed()) {
       this.scopes.splice(this.scopes.indexOf(scope), 1);
       const failures = await offTheClock(() => scope.dispose());
-      for (const failure of failures)
-        leaks.push({ owner: scope.owner.name, what: toAgentError(failure).message });
+      for (const failure of failures) leaks.push({ owner: scope.owner.name, what: toAgentError(failure).message });
     }
     return { leaks };
   }
@@ -511,8 +355,7 @@ function spawn(parent: Core, options: AgentOptions): Agent {
     owner: { name: "parent", scope: "inline" },
     extension: (pi) => {
       for (const kind of ["api", "provider"] as const) {
-        for (const { name, value } of parent.registries.of(kind).values())
-          pi.register(kind, name, value as never);
+        for (const { name, value } of parent.registries.of(kind).values()) pi.register(kind, name, value as never);
       }
       for (const limit of limits) pi.limitEffects(limit);
     },
@@ -530,26 +373,6 @@ function toEntry(given: NonNullable<AgentOptions["extensions"]>[number], index: 
   if (typeof given === "object" && "extension" in given) return given;
   const [extension, options] = Array.isArray(given) ? given : [given];
   return { extension, options, owner: { name: extension.name || `extension ${index + 1}`, scope: "inline" } };
-}
-
-/** The model and the thinking level that a branch stands at. */
-function lastChoice(path: readonly Entry[]): {
-  provider?: string;
-  modelId?: string;
-  thinkingLevel?: ThinkingLevel;
-} {
-  const choice: { provider?: string; modelId?: string; thinkingLevel?: ThinkingLevel } = {};
-  for (let i = path.length - 1; i >= 0 && !(choice.provider && choice.thinkingLevel); i--) {
-    const entry = path[i]!;
-    if (entry.type === "thinking_level_change") choice.thinkingLevel ??= entry.thinkingLevel;
-    if (choice.provider) continue;
-    if (entry.type === "model_change")
-      Object.assign(choice, { provider: entry.provider, modelId: entry.modelId });
-    else if (entry.type === "message" && entry.message.role === "assistant") {
-      Object.assign(choice, { provider: entry.message.provider, modelId: entry.message.model });
-    }
-  }
-  return choice;
 }
 
 function busy(action: string): AgentError {

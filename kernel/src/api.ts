@@ -72,8 +72,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
     sendMessage: live((message, options = {}) => {
       const custom = { role: "custom" as const, ...message, timestamp: Date.now() };
       if (options.deliverAs === "nextTurn") core.queue.add("nextTurn", core.toMessage(custom));
-      else if (core.run || options.triggerTurn)
-        agent[options.deliverAs === "followUp" ? "followUp" : "steer"](custom);
+      else if (core.run || options.triggerTurn) agent[options.deliverAs === "followUp" ? "followUp" : "steer"](custom);
       else core.append([{ type: "custom_message", ...message }]);
     }),
     sendUserMessage: live((content, options = {}) => {
@@ -140,14 +139,10 @@ async function complete(core: Core, request: CompletionRequest): Promise<Assista
 
 function assertName(kind: Kind, name: unknown): asserts name is string {
   if (typeof name === "string" && name.trim() !== "") return;
-  throw new AgentError(
-    "invalid_name",
-    `A ${kind} was registered under ${JSON.stringify(name)}, which is not a name.`,
-    {
-      hint: `Give the ${kind} a name that is a non-empty string.`,
-      owner: currentOwner()?.name,
-    },
-  );
+  throw new AgentError("invalid_name", `A ${kind} was registered under ${JSON.stringify(name)}, which is not a name.`, {
+    hint: `Give the ${kind} a name that is a non-empty string.`,
+    owner: currentOwner()?.name,
+  });
 }
 
 function reportCollision(

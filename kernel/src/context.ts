@@ -51,11 +51,7 @@ export function createContext(core: Core): Context {
 }
 
 /** What a command's handler gets beside that. */
-export function createCommandContext(
-  core: Core,
-  context: Context,
-  settled: () => Promise<void>,
-): CommandContext {
+export function createCommandContext(core: Core, context: Context, settled: () => Promise<void>): CommandContext {
   const more: Omit<CommandContext, keyof Context> = {
     waitForIdle: settled,
     newSession: (options) => core.host.newSession(options),

@@ -168,10 +168,7 @@ export interface CliIo {
 /** A sub-command. Answers an exit code, or `start` to go on into a mode with these entries. */
 export interface CliCommand {
   summary: string;
-  run(
-    args: string[],
-    io: CliIo,
-  ): Promise<number | { start: { entries: Entry[]; cwd: string; prompt?: string } }>;
+  run(args: string[], io: CliIo): Promise<number | { start: { entries: Entry[]; cwd: string; prompt?: string } }>;
 }
 
 export const SECTION_SLOTS = [
@@ -377,10 +374,7 @@ export interface ExtensionAPI {
   on<N extends HookName>(event: N, handler: Handler<N>): Undo;
   declareHook(name: string, options: { way: Way; wire?: boolean; onFault?: "refuse" | "continue" }): Undo;
   /** Fires a hook that this extension declared, and answers what its handlers made of it. */
-  dispatch<N extends HookName>(
-    name: N,
-    event: HookPoints[N]["event"],
-  ): Promise<HookPoints[N]["result"] | undefined>;
+  dispatch<N extends HookName>(name: N, event: HookPoints[N]["event"]): Promise<HookPoints[N]["result"] | undefined>;
 
   register<K extends Kind>(kind: K, name: string, value: Registry[K]): Undo;
   registerTool<S extends TSchema>(tool: Tool<S>): Undo;
@@ -549,10 +543,7 @@ export interface Agent {
   on<N extends HookName>(event: N, listener: Handler<N>): Undo;
   /** Listens to every hook that is forwarded over the wire, in the order of K2. */
   onWire(listener: (event: AgentEvent) => MaybePromise<void>): Undo;
-  dispatch<N extends HookName>(
-    name: N,
-    event: HookPoints[N]["event"],
-  ): Promise<HookPoints[N]["result"] | undefined>;
+  dispatch<N extends HookName>(name: N, event: HookPoints[N]["event"]): Promise<HookPoints[N]["result"] | undefined>;
   readonly state: AgentState;
   readonly sessionId: string;
   readonly transcript: Transcript;

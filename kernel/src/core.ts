@@ -19,6 +19,7 @@ import type { HookEvent, HookName } from "./hook-points.ts";
 import { type HookFault, HookTable, offTheClock } from "./hooks.ts";
 import { headlessHost } from "./host.ts";
 import type { Draft, Entry, Message, Model, ThinkingLevel, ToolSchema } from "./messages.ts";
+import type { Recorded } from "./prompt.ts";
 import { MessageQueue } from "./queue.ts";
 import { Registries } from "./registries.ts";
 import type { Run } from "./run.ts";
@@ -46,6 +47,8 @@ export class Core {
   model: Model | undefined;
   thinkingLevel: ThinkingLevel;
   systemPrompt = "";
+  /** What the branch says the model was told last; made anew when the branch changes. */
+  recorded: Recorded | undefined;
   activity: Activity = "starting";
   run: Run | undefined;
   private activeNames: readonly string[] | undefined;
@@ -57,19 +60,13 @@ export class Core {
   private readonly wake: () => void;
   private exclusiveTail: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    options: AgentOptions,
-    links: { spawn(parent: Core, options: AgentOptions): Agent; wake(): void },
-  ) {
+  constructor(options: AgentOptions, links: { spawn(parent: Core, options: AgentOptions): Agent; wake(): void }) {
     this.options = options;
     this.spawn = (childOptions) => links.spawn(this, childOptions);
     this.wake = links.wake;
     this.hooks = new HookTable((fault) => this.report(fault));
     this.transcript = new TranscriptTree((type) => this.registries.of("projector").get(type)?.value);
-    this.queue = new MessageQueue(
-      options,
-      () => void this.tell({ type: "queue_update", ...this.queue.peek() }),
-    );
+    this.queue = new MessageQueue(options, () => void this.tell({ type: "queue_update", ...this.queue.peek() }));
     this.host = headlessHost(options.host ?? {}, (id) => this.registries.of("provider").get(id)?.value);
     this.sessionId = options.sessionId ?? uuidv7();
     this.thinkingLevel = options.thinkingLevel ?? "medium";
@@ -96,8 +93,7 @@ export class Core {
       const problem = settle(draft);
       if (problem) throw invalidEntry(problem);
       const target = draft.type === "context_edit" || draft.type === "label" ? draft.targetId : undefined;
-      if (target !== undefined && !this.transcript.get(target))
-        throw invalidEntry(`there is no entry ${target}`);
+      if (target !== undefined && !this.transcript.get(target)) throw invalidEntry(`there is no entry ${target}`);
     }
   }
 
@@ -129,8 +125,7 @@ export class Core {
 
   loadout(): Loadout {
     const { kept } = this;
-    if (kept && kept.version === this.registries.version && kept.names === this.activeNames)
-      return kept.loadout;
+    if (kept && kept.version === this.registries.version && kept.names === this.activeNames) return kept.loadout;
     const tools = new Map<string, Registered<"tool">>();
     for (const [name, registered] of this.registries.of("tool"))
       if (this.isActive(registered)) tools.set(name, registered);

@@ -63,10 +63,7 @@ export interface HookPoints {
   tool_execution_start: Point<"notify", ToolEvent & { args: JsonObject }>;
   tool_execution_update: Point<"notify", ToolEvent & { args: JsonObject; partialResult: ToolResult }>;
   /** `durationMs` is absent when the tool never ran. */
-  tool_execution_end: Point<
-    "notify",
-    ToolEvent & { result: ToolResult; isError: boolean; durationMs?: number }
-  >;
+  tool_execution_end: Point<"notify", ToolEvent & { result: ToolResult; isError: boolean; durationMs?: number }>;
   session_start: Point<
     "notify",
     { reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }
@@ -85,10 +82,7 @@ export interface HookPoints {
   >;
   /** An error with an owner that nobody awaited, or that had no better place to go. */
   fault: Point<"notify", { owner: string; error: Error }>;
-  auto_retry_start: Point<
-    "notify",
-    { attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
-  >;
+  auto_retry_start: Point<"notify", { attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }>;
   auto_retry_end: Point<"notify", { success: boolean; attempt: number; finalError?: string }>;
   after_provider_response: Point<"notify", InTurn & { status: number; headers: Headers }>;
   /** Synchronous: a handler may only queue. */

@@ -133,8 +133,7 @@ export class HookTable {
   onWire(record: HandlerRecord): Undo {
     const undos = new Map<string, Undo>();
     const follow = (point: PointState) => {
-      if (point.declared && point.wire && !undos.has(point.name))
-        undos.set(point.name, this.on(point.name, record));
+      if (point.declared && point.wire && !undos.has(point.name)) undos.set(point.name, this.on(point.name, record));
     };
     for (const point of Object.values(this.at)) follow(point);
     this.followers.add(follow);
@@ -154,8 +153,7 @@ export class HookTable {
       if (answer === undefined) return;
       if (answer === FAULT) {
         const refuses = point.way === "gate" && point.onFault === "refuse";
-        if (refuses)
-          sum = { block: true, cancel: true, reason: `${owner.name} failed while deciding about it.` };
+        if (refuses) sum = { block: true, cancel: true, reason: `${owner.name} failed while deciding about it.` };
         return refuses;
       }
       const step = combine(sum, answer, event);
@@ -200,13 +198,7 @@ export class HookTable {
     for (const watch of this.watches) watch.expire();
   }
 
-  private each(
-    point: PointState,
-    event: object,
-    take: Take,
-    from = 0,
-    handlers = point.handlers,
-  ): MaybePromise<void> {
+  private each(point: PointState, event: object, take: Take, from = 0, handlers = point.handlers): MaybePromise<void> {
     for (let i = from; i < handlers.length; i++) {
       const record = handlers[i]!;
       const frame: Frame = { owner: record.owner, waiting: 0 };
@@ -250,13 +242,9 @@ export class HookTable {
       };
       const limitMs = DEADLINE_MS[point.way];
       const late = () =>
-        new AgentError(
-          "hook_late",
-          `Its handler for ${point.name} did not answer within ${limitMs / 1000} s.`,
-          {
-            hint: "Answer sooner, or wait in ctx.ui, pi.complete or pi.exec, where the clock stands still.",
-          },
-        );
+        new AgentError("hook_late", `Its handler for ${point.name} did not answer within ${limitMs / 1000} s.`, {
+          hint: "Answer sooner, or wait in ctx.ui, pi.complete or pi.exec, where the clock stands still.",
+        });
       const watch: Watch = {
         point,
         frame,
@@ -317,8 +305,7 @@ function merge(sum: Record<string, unknown>, answer: Record<string, unknown>): R
   const merged = { ...sum };
   for (const [key, value] of Object.entries(answer)) {
     const before = merged[key];
-    merged[key] =
-      Array.isArray(before) && Array.isArray(value) ? [...before, ...(value as unknown[])] : value;
+    merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...(value as unknown[])] : value;
   }
   return merged;
 }
@@ -335,11 +322,9 @@ function declareKernelPoints(table: HookTable): void {
   const declare = (way: Way, names: HookName[], more: { wire?: boolean } = {}) => {
     for (const name of names) table.declare(name, { way, ...more });
   };
-  declare(
-    "notify",
-    ["agent_start", "agent_end", "agent_settled", "turn_start", "message_start", "message_update"],
-    { wire: true },
-  );
+  declare("notify", ["agent_start", "agent_end", "agent_settled", "turn_start", "message_start", "message_update"], {
+    wire: true,
+  });
   declare("notify", ["tool_execution_start", "tool_execution_update", "tool_execution_end"], { wire: true });
   declare("notify", ["queue_update", "auto_retry_start", "auto_retry_end", "extension_error"], {
     wire: true,

@@ -2,10 +2,7 @@
 import type { Host, ProviderAuth, ProviderDefinition, Ui } from "./contract.ts";
 import { AgentError } from "./errors.ts";
 
-export function headlessHost(
-  given: Partial<Host>,
-  provider: (id: string) => ProviderDefinition | undefined,
-): Host {
+export function headlessHost(given: Partial<Host>, provider: (id: string) => ProviderDefinition | undefined): Host {
   return {
     cwd: globalThis.process?.cwd() ?? "/",
     mode: "sdk",

@@ -85,11 +85,10 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
     await core.tell({ type: "message_start", ...place, message });
     await store(core, run, message);
   }
-  if (core.hooks.at.before_turn.handlers.length > 0 && (await beforeTurn(core, run)))
-    loadout = core.loadout();
+  if (core.hooks.at.before_turn.handlers.length > 0 && (await beforeTurn(core, run))) loadout = core.loadout();
   if (core.hooks.at.transcript_flush.handlers.length > 0) await core.flush("turn");
 
-  const message = (await store(core, run, await answer(core, run, loadout))) as AssistantMessage;
+  const message = (await store(core, run, await askModel(core, run, loadout))) as AssistantMessage;
   const retries = message.stopReason === "error" && !run.isAborted && (await isRetried(core, run, message));
   const isWhole = message.stopReason !== "error" && message.stopReason !== "aborted";
   if (isWhole) run.attempt = 0;
@@ -145,7 +144,7 @@ async function store(core: Core, run: Run, message: Message): Promise<Message> {
   return final;
 }
 
-async function answer(core: Core, run: Run, loadout: Loadout): Promise<AssistantMessage> {
+async function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMessage> {
   const place = { runId: run.id, turnIndex: run.turnIndex };
   let hasStarted = false;
   const listener: Listener = {

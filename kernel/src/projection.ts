@@ -8,14 +8,7 @@
  * 3. Failed and aborted answers are not sent.
  */
 import type { Projector } from "./contract.ts";
-import type {
-  AssistantMessage,
-  Entry,
-  Message,
-  ToolCall,
-  ToolResultMessage,
-  UserContent,
-} from "./messages.ts";
+import type { AssistantMessage, Entry, Message, ToolCall, ToolResultMessage, UserContent } from "./messages.ts";
 
 const COMPACTION_PREFIX = "The conversation before this point was compacted into this summary:";
 const BRANCH_PREFIX = "This is a summary of a branch that the conversation came back from:";
@@ -96,9 +89,7 @@ export function danglingCalls(path: readonly Entry[]): ToolCall[] {
     if (message.role === "toolResult") answered.add(message.toolCallId);
     else if (message.role === "assistant") {
       if (message.stopReason === "error" || message.stopReason === "aborted") return [];
-      return message.content
-        .filter((block) => block.type === "toolCall")
-        .filter((call) => !answered.has(call.id));
+      return message.content.filter((block) => block.type === "toolCall").filter((call) => !answered.has(call.id));
     } else return [];
   }
   return [];
@@ -121,8 +112,7 @@ function sinceCompaction(path: readonly Entry[]): readonly Entry[] {
   if (at < 0) return path;
   const compaction = path[at] as Entry<"compaction">;
   const first = path.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
-  const kept =
-    first < 0 || first >= at ? [] : path.slice(first, at).filter((entry) => entry.type !== "compaction");
+  const kept = first < 0 || first >= at ? [] : path.slice(first, at).filter((entry) => entry.type !== "compaction");
   return [compaction, ...kept, ...path.slice(at + 1)];
 }
 

@@ -2,9 +2,11 @@
 import { type Context, type PromptSection, SECTION_SLOTS } from "./contract.ts";
 import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
-import { runAs } from "./hooks.ts";
-import type { Entry, SystemMessage, ToolSchema } from "./messages.ts";
+import type { HookResult } from "./hook-points.ts";
+import { FAULT, runAs } from "./hooks.ts";
+import type { Entry, Image, Message, SystemMessage, ToolSchema } from "./messages.ts";
 import { estimateText } from "./tokens.ts";
+import { isRecord } from "./values.ts";
 
 /** What the branch says the model was told last. */
 export interface Recorded {
@@ -43,10 +45,28 @@ async function renderSection(
 }
 
 /** The prompt as providers get it: each section but the preamble in a tag of its own name. */
-export function joinSections(sections: readonly PromptSection[]): string {
+function joinSections(sections: readonly PromptSection[]): string {
   return sections
     .map(({ name, slot, text }) => (slot === "preamble" ? text : `<${name}>\n${text}\n</${name}>`))
     .join("\n\n");
+}
+
+/** Renders the prompt of a run and records what the branch does not know yet; answers what the handlers add. */
+export async function preparePrompt(core: Core, first: { prompt: string; images?: Image[] }): Promise<Message[]> {
+  const sections = await renderSections(core);
+  core.systemPrompt = joinSections(sections);
+  const event = { type: "before_agent_start", ...first, systemPrompt: core.systemPrompt };
+  const added: Message[] = [];
+  await core.hooks.ask(core.hooks.at.before_agent_start, event, (answer) => {
+    if (answer === FAULT || !isRecord(answer)) return;
+    const { message, systemPrompt } = answer as HookResult<"before_agent_start">;
+    if (message) added.push(core.toMessage({ role: "custom", ...message, timestamp: Date.now() }));
+    if (systemPrompt !== undefined) event.systemPrompt = core.systemPrompt = systemPrompt;
+  });
+  core.recorded ??= replay(core.transcript.path());
+  const message = patch(core.recorded, sections, core.loadout());
+  if (message) core.appendOne({ type: "message", message });
+  return added;
 }
 
 /** Registers the preamble that the host gave. */
@@ -65,7 +85,7 @@ export function replay(path: readonly Entry[]): Recorded {
 }
 
 /** The message that brings a record up to date, or nothing when it is. Updates the record. */
-export function patch(
+function patch(
   recorded: Recorded,
   sections: readonly PromptSection[],
   { schemas }: Loadout,
@@ -76,9 +96,7 @@ export function patch(
   for (const name of recorded.sections.keys()) if (!texts.has(name)) changed[name] = null;
   const tools = new Map(schemas.map((schema) => [schema.name, JSON.stringify(schema)]));
   const toolsAdded = schemas.filter(({ name }) => recorded.tools.get(name) !== tools.get(name));
-  const toolsRemoved = [...recorded.tools.keys()].filter(
-    (name) => tools.get(name) !== recorded.tools.get(name),
-  );
+  const toolsRemoved = [...recorded.tools.keys()].filter((name) => tools.get(name) !== recorded.tools.get(name));
   const hasSections = Object.keys(changed).length > 0;
   if (!hasSections && toolsAdded.length === 0 && toolsRemoved.length === 0) return undefined;
   const message: SystemMessage = { role: "system", content: "", timestamp: Date.now() };

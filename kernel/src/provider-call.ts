@@ -149,8 +149,7 @@ function whole(message: AssistantMessage, ask: Ask): AssistantMessage {
     if (!block.id || ids.has(block.id)) block.id = freshId(block.id || "call", ids);
     ids.add(block.id);
     const problem = isRecord(block.arguments) ? settle(block.arguments) : "they are not an object";
-    if (problem)
-      Object.assign(block, { arguments: {}, argumentsError: `The arguments cannot be used: ${problem}.` });
+    if (problem) Object.assign(block, { arguments: {}, argumentsError: `The arguments cannot be used: ${problem}.` });
   }
   const problem = settle(message);
   return problem
@@ -167,8 +166,7 @@ function failed(ask: Ask, partial: AssistantMessage | undefined, thrown: unknown
   const error = toAgentError(thrown);
   const isAborted = ask.signal.aborted;
   const content = partial ? structuredClone(partial.content) : [];
-  for (const block of content)
-    if (block.type === "toolCall" && !isRecord(block.arguments)) block.arguments = {};
+  for (const block of content) if (block.type === "toolCall" && !isRecord(block.arguments)) block.arguments = {};
   return {
     role: "assistant",
     content,
@@ -178,9 +176,7 @@ function failed(ask: Ask, partial: AssistantMessage | undefined, thrown: unknown
     thinkingLevel: ask.thinkingLevel,
     usage: partial ? structuredClone(partial.usage) : emptyUsage(),
     stopReason: isAborted ? "aborted" : "error",
-    errorMessage: isAborted
-      ? "The answer was aborted."
-      : [error.message, error.hint].filter(Boolean).join(" "),
+    errorMessage: isAborted ? "The answer was aborted." : [error.message, error.hint].filter(Boolean).join(" "),
     ...(isAborted ? {} : { failure: failureOf(error) }),
     timestamp: partial?.timestamp ?? Date.now(),
   };

@@ -84,14 +84,10 @@ export class Run {
 /** The error that tells who did not listen to an abort. */
 export function abandonedError(owner: Owner, what: string, graceMs: number | undefined): AgentError {
   const seconds = (graceMs ?? DEFAULT_GRACE_MS) / 1000;
-  return new AgentError(
-    "abandoned",
-    `${what} did not end within ${seconds} s of an abort and was given up.`,
-    {
-      hint: "Pass the signal on to whatever it waits for.",
-      owner: owner.name,
-    },
-  );
+  return new AgentError("abandoned", `${what} did not end within ${seconds} s of an abort and was given up.`, {
+    hint: "Pass the signal on to whatever it waits for.",
+    owner: owner.name,
+  });
 }
 
 function ignore(): void {}

@@ -87,9 +87,7 @@ function refusal(core: Core, call: Call): ToolResult | undefined {
 
 function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolResult | undefined {
   try {
-    const prepared = tool.prepareArguments
-      ? runAs(call.registered!.owner, () => tool.prepareArguments!(given))
-      : given;
+    const prepared = tool.prepareArguments ? runAs(call.registered!.owner, () => tool.prepareArguments!(given)) : given;
     const validation = validate(tool.parameters, prepared);
     if (!validation.ok)
       return problem(
@@ -114,8 +112,7 @@ async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | unde
   };
   let refused: ToolResult | undefined;
   await core.hooks.ask(core.hooks.at.tool_call, event, (answer, owner) => {
-    if (answer === FAULT)
-      refused = problem(`The call was refused: ${owner.name} failed while deciding about it.`);
+    if (answer === FAULT) refused = problem(`The call was refused: ${owner.name} failed while deciding about it.`);
     else if (isRecord(answer) && (answer as HookResult<"tool_call">).block) {
       const { reason, terminate } = answer as HookResult<"tool_call">;
       refused = { ...problem(reason ?? `The call was refused by ${owner.name}.`), terminate };
@@ -140,8 +137,9 @@ async function perform(core: Core, run: Run, calls: readonly Call[]): Promise<vo
     }),
   );
   if ((await run.bounded(work)) !== ABANDONED) return;
-  for (const call of [...waiting]) {
-    waiting.delete(call);
+  const abandoned = Array.from(waiting);
+  waiting.clear();
+  for (const call of abandoned) {
     const owner = call.registered!.owner;
     core.report({
       owner,
@@ -171,9 +169,7 @@ async function execute(core: Core, run: Run, call: Call): Promise<ToolResult> {
   const startedAt = performance.now();
   let result: ToolResult;
   try {
-    const running = runAs(owner, () =>
-      tool.execute(call.call.id, call.args as never, run.signal, onUpdate, context),
-    );
+    const running = runAs(owner, () => tool.execute(call.call.id, call.args as never, run.signal, onUpdate, context));
     result = settled(isPromise(running) ? await running : running, tool.name);
   } catch (thrown) {
     const error = toAgentError(thrown, owner.name);
@@ -265,8 +261,7 @@ const LEVEL: Record<Effect, number> = { read: 0, write: 1, execute: 2 };
 
 function overLimit(limits: readonly Limit[], tool: Tool, args: JsonObject): ToolResult | undefined {
   if (limits.length === 0) return undefined;
-  const declared =
-    typeof tool.effect === "function" ? tool.effect(args as never) : (tool.effect ?? "execute");
+  const declared = typeof tool.effect === "function" ? tool.effect(args as never) : (tool.effect ?? "execute");
   for (const limit of limits) {
     const effect = limit.classify?.({ toolName: tool.name, args, effect: declared }) ?? declared;
     const lower = LEVEL[effect] < LEVEL[declared] ? effect : declared;

@@ -73,8 +73,7 @@ type Fits = (schema: Schema, value: unknown) => boolean;
 function coerce(schema: Schema, value: unknown, fit: Fits): unknown {
   const arms = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined;
   if (Array.isArray(arms)) return coerceUnion(arms, value, fit);
-  const types =
-    typeof schema.type === "string" ? [schema.type] : ((schema.type as string[] | undefined) ?? []);
+  const types = typeof schema.type === "string" ? [schema.type] : ((schema.type as string[] | undefined) ?? []);
   const type = types.length === 1 ? types[0] : undefined;
   if (type === "array") return coerceArray(schema, value, fit);
   if (type === "object") return coerceObject(schema, value, fit);

@@ -10,8 +10,7 @@ export const MAX_DEPTH = 200;
 export function settle(value: unknown, depth = 0): string | undefined {
   if (value === null || typeof value !== "object") {
     const kind = typeof value;
-    if (kind === "number")
-      return Number.isFinite(value) ? undefined : `${String(value)} is not a JSON number`;
+    if (kind === "number") return Number.isFinite(value) ? undefined : `${String(value)} is not a JSON number`;
     if (kind === "string" || kind === "boolean" || kind === "undefined" || value === null) return undefined;
     return `a ${kind} is not JSON`;
   }
@@ -41,15 +40,12 @@ export function toJson(value: unknown, depth = 0): Json {
   if (depth > MAX_DEPTH) return "(nested too deep)";
   if (Array.isArray(value)) return value.map((part) => toJson(part, depth + 1));
   const copy: { [key: string]: Json } = {};
-  for (const [key, part] of Object.entries(value))
-    if (part !== undefined) copy[key] = toJson(part, depth + 1);
+  for (const [key, part] of Object.entries(value)) if (part !== undefined) copy[key] = toJson(part, depth + 1);
   return copy;
 }
 
 export function isPromise(value: unknown): value is Promise<unknown> {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
-  );
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

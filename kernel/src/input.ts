@@ -1,0 +1,68 @@
+/**
+ * What becomes of a text that somebody typed.
+ *
+ *   /command with a handler ──► runs, and that is all
+ *   else ── input hooks ──► handled, or a text ── /command that expands ──► the message
+ */
+import type { Agent, Registered } from "./contract.ts";
+import { createCommandContext } from "./context.ts";
+import type { Core } from "./core.ts";
+import { toAgentError } from "./errors.ts";
+import type { HookResult } from "./hook-points.ts";
+import { FAULT, runAs } from "./hooks.ts";
+import type { Image, UserContent, UserMessage } from "./messages.ts";
+import { isRecord } from "./values.ts";
+
+export type InputOptions = NonNullable<Parameters<Agent["input"]>[1]>;
+
+export interface Prompt {
+  text: string;
+  images?: Image[];
+  message: UserMessage;
+}
+
+/** Runs the command in a text, if it names one that has a handler. Its failure is reported, not thrown. */
+export async function runCommand(core: Core, text: string, settled: () => Promise<void>): Promise<boolean> {
+  const { command, args } = commandIn(core, text);
+  if (!command?.value.handler) return false;
+  const { owner, name, value } = command;
+  try {
+    await runAs(owner, () => value.handler!(args, createCommandContext(core, core.contextOf(owner), settled)));
+  } catch (thrown) {
+    core.report({ owner, event: `command:${name}`, error: toAgentError(thrown, owner.name) });
+  }
+  return true;
+}
+
+/** Makes the message of a prompt; nothing when a hook handled it. */
+export async function toPrompt(core: Core, text: string, options: InputOptions): Promise<Prompt | undefined> {
+  const input = await transformed(core, text, options);
+  if (!input) return undefined;
+  const { command, args } = commandIn(core, input.text);
+  const final = command?.value.expand ? await runAs(command.owner, () => command.value.expand!(args)) : input.text;
+  const content: UserContent = input.images?.length ? [{ type: "text", text: final }, ...input.images] : final;
+  const message = core.toMessage({ role: "user", content, timestamp: Date.now() }) as UserMessage;
+  return { text: final, images: input.images, message };
+}
+
+async function transformed(core: Core, text: string, options: InputOptions) {
+  const { images, source = "interactive", whileRunning } = options;
+  const event = { type: "input", text, images, source, whileRunning };
+  let isHandled = false;
+  await core.hooks.ask(core.hooks.at.input, event, (answer) => {
+    if (answer === FAULT || !isRecord(answer)) return false;
+    const result = answer as unknown as HookResult<"input">;
+    if (result.action === "transform") {
+      if (typeof result.text !== "string") throw new Error("input may only transform to a text.");
+      Object.assign(event, { text: result.text, images: result.images ?? event.images });
+    }
+    isHandled = result.action === "handled";
+    return isHandled;
+  });
+  return isHandled ? undefined : event;
+}
+
+function commandIn(core: Core, text: string): { command?: Registered<"command">; args: string } {
+  const match = /^\/(\S+)\s*([\s\S]*)$/.exec(text);
+  return { command: match ? core.registries.of("command").get(match[1]!) : undefined, args: match?.[2]?.trim() ?? "" };
+}
