@@ -63,7 +63,7 @@ export class Core {
   constructor(options: AgentOptions, links: { spawn(parent: Core, options: AgentOptions): Agent; wake(): void }) {
     this.options = options;
     this.spawn = (childOptions) => links.spawn(this, childOptions);
-    this.wake = links.wake;
+    this.wake = () => links.wake();
     this.hooks = new HookTable((fault) => this.report(fault));
     this.transcript = new TranscriptTree((type) => this.registries.of("projector").get(type)?.value);
     this.queue = new MessageQueue(options, () => void this.tell({ type: "queue_update", ...this.queue.peek() }));

@@ -47,8 +47,11 @@ export function restoreChoice(core: Core): void {
   const { tools } = replay(path);
   if (tools.size === 0 || core.options.activeTools) return;
   const known = [...tools.keys()].filter((name) => core.registries.of("tool").has(name));
-  const unheard = [...core.loadout().tools.keys()].filter((name) => !tools.has(name));
-  core.setActiveTools([...known, ...unheard]);
+  // An official tool that the branch does not know was off; anybody else's may have been installed since.
+  const newcomers = [...core.loadout().tools.values()].filter(
+    ({ name, owner }) => !tools.has(name) && owner.scope !== "official",
+  );
+  core.setActiveTools([...known, ...newcomers.map(({ name }) => name)]);
 }
 
 /** Makes sure of a model and a key for it. Fails with `no_model`, `unknown_model`, `no_key`. */
