@@ -1,14 +1,20 @@
 import { defineConfig } from "vitest/config";
 
-const conditions = ["@pi-agent/source"];
+// Workspace packages are tested as sources; `--mode soak` asks the same tests for large counts.
+const conditions = ["@pi-agent/source", "node", "import", "default"];
 
-export default defineConfig({
-  resolve: { conditions: [...conditions, "node", "import", "default"] },
-  ssr: { resolve: { conditions: [...conditions, "node", "import", "default"] } },
+export default defineConfig(({ mode }) => ({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
-    include: ["{kernel,loader,cli}/test/**/*.test.ts", "extensions/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    include: [
+      "{kernel,loader,cli,docs}/test/**/*.test.ts",
+      "{extensions,docs/examples}/*/test/**/*.test.ts",
+      "test/**/*.test.ts",
+    ],
     exclude: ["**/node_modules/**", "**/dist/**", "test/compat/**"],
+    env: mode === "soak" ? { SOAK: "1" } : {},
     reporters: ["default", "./test/summary-reporter.ts"],
-    testTimeout: 20_000,
+    testTimeout: mode === "soak" ? 600_000 : 20_000,
   },
-});
+}));
