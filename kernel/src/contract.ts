@@ -569,7 +569,7 @@ export interface Agent {
 }
 
 /** An event as it travels over the wire. */
-export type AgentEvent = { [N in HookName]: HookEvent<N> }[HookName] | ({ type: string } & JsonObject);
+export type AgentEvent = { [N in HookName]: HookEvent<N> & { type: N } }[HookName];
 
 export interface AgentOptions {
   extensions?: (Extension | [Extension, unknown] | ExtensionEntry)[];
