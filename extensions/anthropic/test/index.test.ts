@@ -1,0 +1,92 @@
+import { createAgent, type Extension } from "@pi-agent/kernel";
+import { expect, test } from "vitest";
+import anthropic from "../src/index.ts";
+import { MODELS } from "../src/models.ts";
+import { begin, finish, model, serve, sse, streamOf, textBlock } from "./serve.ts";
+
+const clock: Extension = (pi) => {
+  pi.registerTool({
+    name: "clock.now",
+    description: "Tells the time.",
+    parameters: { type: "object", properties: {} },
+    effect: "read",
+    execute: async () => ({ content: [{ type: "text", text: "noon" }] }),
+  });
+};
+
+function createTestAgent(baseUrl: string) {
+  return createAgent({
+    extensions: [anthropic, clock],
+    model: "anthropic/claude-haiku-4-5",
+    systemPrompt: "Be brief.",
+    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: "key-1", baseUrl }) } },
+  });
+}
+
+test("an agent thinks, calls a tool and answers, with the thinking sent back, on the real kernel", async () => {
+  const { url, seen } = await serve(
+    (response, received) => {
+      const [tool] = received.body.tools as { name: string }[];
+      const thinking = { type: "thinking", thinking: "Hm", signature: "s1" };
+      const call = { type: "tool_use", id: "t1", name: tool?.name, input: {} };
+      const blocks = sse(
+        { type: "content_block_start", index: 0, content_block: thinking },
+        { type: "content_block_stop", index: 0 },
+        { type: "content_block_start", index: 1, content_block: call },
+        { type: "content_block_stop", index: 1 },
+      );
+      streamOf(begin, blocks, finish("tool_use"))(response, received);
+    },
+    streamOf(begin, textBlock("It is noon."), finish("end_turn")),
+  );
+  const agent = createTestAgent(url);
+  const { answer, outcome, usage } = await agent.run("What time is it?");
+  expect([answer, outcome]).toEqual(["It is noon.", "done"]);
+  expect(usage).toMatchObject({ input: 20, output: 10 });
+  const [tool] = seen[1]!.body.tools as { name: string }[];
+  expect(seen[1]?.body.messages).toMatchObject([
+    { role: "user", content: [{ text: "What time is it?" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm", signature: "s1" },
+        { type: "tool_use", id: "t1", name: tool?.name, input: {} },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [{ text: "noon" }] }] },
+  ]);
+  expect(await agent.dispose()).toEqual({ leaks: [] });
+});
+
+test("F125 after pause_turn the service is asked again, with its own blocks as they came", async () => {
+  const search = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
+  const blocks = sse(
+    { type: "content_block_start", index: 1, content_block: search },
+    { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"q":"x"}' } },
+    { type: "content_block_stop", index: 1 },
+  );
+  const { url, seen } = await serve(
+    streamOf(begin, textBlock("Let me look."), blocks, finish("pause_turn")),
+    streamOf(begin, textBlock("Found."), finish("end_turn")),
+  );
+  const agent = createTestAgent(url);
+  const { answer, outcome } = await agent.run("Look it up.");
+  expect([answer, outcome]).toEqual(["Found.", "done"]);
+  expect((seen[1]!.body.messages as unknown[]).at(-1)).toEqual({
+    role: "assistant",
+    content: [
+      { type: "text", text: "Let me look." },
+      { ...search, input: { q: "x" } },
+    ],
+  });
+  await agent.dispose();
+});
+
+test("every model has what choosing and pricing it need", () => {
+  expect(new Set(MODELS.map(({ id }) => id)).size).toBe(MODELS.length);
+  for (const { id, cost, contextWindow, maxTokens } of MODELS) {
+    expect([id, cost.input > 0, cost.output > cost.input, cost.cacheRead < cost.input]).toEqual([id, true, true, true]);
+    expect(maxTokens).toBeLessThan(contextWindow);
+  }
+  expect(model("claude-opus-5-5").cost.cacheWrite).toBe(5);
+});

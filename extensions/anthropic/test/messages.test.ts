@@ -1,0 +1,195 @@
+import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@pi-agent/kernel";
+import { expect, test } from "vitest";
+import { toMessages } from "../src/messages.ts";
+import { model } from "./serve.ts";
+
+const CLAUDE = model("claude-haiku-4-5");
+const OTHER = { api: "google-generative-ai", provider: "google", model: "gemini-3.8-flash" };
+
+function answer(content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}): AssistantMessage {
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  return {
+    role: "assistant",
+    content,
+    api: CLAUDE.api,
+    provider: CLAUDE.provider,
+    model: CLAUDE.id,
+    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
+    stopReason: "stop",
+    timestamp: 0,
+    ...changes,
+  };
+}
+const call = (id: string, name = "read", args = {}): ToolCall => ({ type: "toolCall", id, name, arguments: args });
+const result = (toolCallId: string, text: string, changes: Partial<ToolResultMessage> = {}): ToolResultMessage => ({
+  role: "toolResult",
+  toolCallId,
+  toolName: "read",
+  content: text === "" ? [] : [{ type: "text", text }],
+  isError: false,
+  timestamp: 0,
+  ...changes,
+});
+const user = (text: string): Message => ({ role: "user", content: text, timestamp: 0 });
+const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
+
+test("texts, images and messages of extensions go as the user's, empty ones not at all", () => {
+  const messages: Message[] = [
+    { role: "user", content: [{ type: "text", text: "Look" }, image], timestamp: 0 },
+    user("  "),
+    { role: "custom", customType: "note", content: "Remember", display: false, timestamp: 0 },
+  ];
+  expect(toMessages(messages, CLAUDE)).toEqual([
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Look" },
+        { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
+      ],
+    },
+    { role: "user", content: [{ type: "text", text: "Remember" }] },
+  ]);
+});
+
+test("a model that sees no images is told of them in words", () => {
+  const [message] = toMessages([{ role: "user", content: [image], timestamp: 0 }], { ...CLAUDE, input: ["text"] });
+  expect(JSON.stringify(message)).toMatch(/image was left out/);
+});
+
+test("thinking goes back with its signature to the model that made it, and to no other", () => {
+  const content: AssistantMessage["content"] = [
+    { type: "thinking", thinking: "Hm", thinkingSignature: "s1" },
+    { type: "thinking", thinking: "", thinkingSignature: "s2", redacted: true },
+    { type: "thinking", thinking: "unsigned" },
+    { type: "text", text: "Yes" },
+  ];
+  expect(toMessages([user("Go"), answer(content)], CLAUDE)[1]?.content).toEqual([
+    { type: "thinking", thinking: "Hm", signature: "s1" },
+    { type: "redacted_thinking", data: "s2" },
+    { type: "text", text: "Yes" },
+  ]);
+  for (const foreign of [OTHER, { model: "claude-opus-5" }])
+    expect(toMessages([user("Go"), answer(content, foreign)], CLAUDE)[1]?.content).toEqual([
+      { type: "text", text: "Yes" },
+    ]);
+});
+
+test("all results of one answer are one message, errors and images among them", () => {
+  const messages = [
+    user("Go"),
+    answer([call("t1"), call("t2"), call("t3"), call("t4")]),
+    result("t1", "one"),
+    result("t2", "", { isError: true }),
+    result("t3", "", { content: [image] }),
+    result("t4", "", { content: [image], isError: true }),
+    user("Next"),
+  ];
+  const wire = toMessages(messages, CLAUDE);
+  expect(wire.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
+  const picture = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  expect(wire[2]?.content).toEqual([
+    { type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "one" }] },
+    { type: "tool_result", tool_use_id: "t2", is_error: true, content: "The tool failed without a message." },
+    { type: "tool_result", tool_use_id: "t3", content: [picture] },
+    { type: "tool_result", tool_use_id: "t4", content: [{ type: "text", text: "The tool failed:" }, picture] },
+  ]);
+});
+
+test("blocks of the service itself go back verbatim at their places, and only to the same api", () => {
+  const providerBlocks: AssistantMessage["providerBlocks"] = [
+    { index: 0, block: { type: "server_tool_use", id: "s" } },
+    { index: 1, block: { type: "web_search_tool_result", tool_use_id: "s" } },
+    { index: 2, block: { type: "server_tool_use", id: "s2" } },
+  ];
+  const content: AssistantMessage["content"] = [
+    { type: "text", text: "a" },
+    { type: "text", text: "b" },
+  ];
+  const types = (changes: Partial<AssistantMessage>) => {
+    const [, sent] = toMessages([user("Go"), answer(content, { providerBlocks, ...changes })], CLAUDE);
+    return (sent!.content as { type: string }[]).map(({ type }) => type);
+  };
+  expect(types({})).toEqual(["server_tool_use", "text", "web_search_tool_result", "text", "server_tool_use"]);
+  expect(types(OTHER)).toEqual(["text", "text"]);
+});
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+test("F130 ids of another provider are mapped the same for call and result, and never onto each other", () => {
+  const long = `call_abc|fc_${"0123456789".repeat(44)}`;
+  const ids = [long, `${long}x`, "read:0", "read_0", "a.b", "a_b", "ид", "ok-1"];
+  const messages = [user("Go"), ...ids.flatMap((id) => [answer([call(id)], OTHER), result(id, id)])];
+  const wire = toMessages(messages, CLAUDE);
+  const sent: string[] = [];
+  for (let at = 1; at < wire.length; at += 2) {
+    const [use] = wire[at]!.content as { id: string }[];
+    const [answered] = wire[at + 1]!.content as { tool_use_id: string }[];
+    expect(use!.id).toMatch(ID);
+    expect(answered!.tool_use_id).toBe(use!.id);
+    sent.push(use!.id);
+  }
+  expect(new Set(sent).size).toBe(ids.length);
+  expect(sent.at(-1)).toBe("ok-1");
+  expect(toMessages(messages, CLAUDE)).toEqual(wire);
+});
+
+test("F118 an id that a later turn uses again is made unique, with its result", () => {
+  const turns = ["one", "two", "three"].flatMap((text) => [answer([call("call_1")], OTHER), result("call_1", text)]);
+  const messages = [user("Go"), ...turns];
+  const wire = toMessages(messages, CLAUDE);
+  const ids = wire.slice(1).map(({ content }) => {
+    const [block] = content as { id?: string; tool_use_id?: string }[];
+    return block!.id ?? block!.tool_use_id!;
+  });
+  expect(ids[0]).toBe("call_1");
+  expect(new Set(ids).size).toBe(3);
+  expect([ids[1], ids[3], ids[5]]).toEqual([ids[0], ids[2], ids[4]]);
+  for (const id of ids) expect(id).toMatch(ID);
+  expect(toMessages(messages.slice(0, 5), CLAUDE)).toEqual(wire.slice(0, 5));
+});
+
+test("F131 a call without a result gets one, failed answers are left out, stray results too", () => {
+  const messages = [
+    user("Go"),
+    answer([call("t1"), call("t2")]),
+    result("t1", "one"),
+    result("stray", "who asked?"),
+    answer([{ type: "text", text: "cut" }, call("t9")], { stopReason: "aborted" }),
+    user("Again"),
+  ];
+  expect(toMessages(messages, CLAUDE)).toEqual([
+    { role: "user", content: [{ type: "text", text: "Go" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool_use", id: "t1", name: "read", input: {} },
+        { type: "tool_use", id: "t2", name: "read", input: {} },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "one" }] },
+        {
+          type: "tool_result",
+          tool_use_id: "t2",
+          is_error: true,
+          content: [{ type: "text", text: "No result provided." }],
+        },
+      ],
+    },
+    { role: "user", content: [{ type: "text", text: "Again" }] },
+  ]);
+});
+
+test("a frozen message is converted once for a model", () => {
+  const message = Object.freeze(user("Hello"));
+  const [first] = toMessages([message], CLAUDE);
+  const [second] = toMessages([message, user("More")], CLAUDE);
+  expect(second?.content).toBe(first?.content);
+});
+
+test("a history that was cut before an answer begins with the user all the same", () => {
+  const wire = toMessages([answer([{ type: "text", text: "Yes" }]), user("More")], CLAUDE);
+  expect(wire.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+});
