@@ -24,6 +24,9 @@ import { ABANDONED, type Run } from "./run.ts";
 import { emptyUsage } from "./tokens.ts";
 import { isRecord, settle } from "./values.ts";
 
+/** Pi's default for the same setting. */
+const IDLE_TIMEOUT_MS = 300_000;
+
 export interface Ask {
   model: Model;
   messages: readonly Message[];
@@ -106,6 +109,7 @@ async function open(core: Core, ask: Ask): Promise<AsyncIterable<readonly Stream
     tools: ask.tools,
     thinkingLevel: ask.thinkingLevel,
     maxTokens: ask.maxTokens,
+    timeoutMs: idleTimeout(core),
     auth,
     purpose: ask.purpose,
     sessionId: core.sessionId,
@@ -115,6 +119,12 @@ async function open(core: Core, ask: Ask): Promise<AsyncIterable<readonly Stream
     ...requestHooks(core, ask),
   };
   return core.hooks.around(core.hooks.at.provider_call, request, (given) => (api as Api).stream(given));
+}
+
+/** How long a provider may send nothing, in milliseconds: the setting, where 0 and "disabled" mean for ever. */
+function idleTimeout(core: Core): number | undefined {
+  const setting = core.host.settings.get("httpIdleTimeoutMs") ?? IDLE_TIMEOUT_MS;
+  return typeof setting === "number" && setting > 0 ? setting : undefined;
 }
 
 function requestHooks(core: Core, ask: Ask): Pick<ProviderRequest, "onPayload" | "onHeaders" | "onResponse"> {

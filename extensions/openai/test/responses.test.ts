@@ -1,0 +1,138 @@
+import type { AssistantMessage, Message } from "@pi-agent/kernel";
+import { expect, test } from "vitest";
+import { toResponsesBody } from "../src/responses.ts";
+import { createAnswer, createModel, createRequest } from "./support.ts";
+
+const API = "openai-responses";
+const reasoning = {
+  type: "reasoning",
+  id: "rs_1",
+  summary: [{ type: "summary_text", text: "hm" }],
+  encrypted_content: "x",
+};
+
+const user: Message = { role: "user", content: "hi", timestamp: 0 };
+const toolCall = (id: string) => ({ type: "toolCall", id, name: "read", arguments: { p: 1 } }) as const;
+const result = (toolCallId: string): Message => ({
+  role: "toolResult",
+  toolCallId,
+  toolName: "read",
+  content: [{ type: "text", text: "found" }],
+  isError: false,
+  timestamp: 0,
+});
+const own = (content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}) =>
+  createAnswer(content, { api: API, ...changes });
+const thinking = { type: "thinking", thinking: "hm", thinkingSignature: JSON.stringify(reasoning) } as const;
+
+function inputOf(messages: readonly Message[], changes = {}) {
+  return toResponsesBody(createRequest({ model: createModel({ api: API, reasoning: true, ...changes }), messages }))
+    .input;
+}
+
+test("a request asks for nothing to be stored, and for reasoning that carries itself", () => {
+  const body = toResponsesBody(
+    createRequest({
+      model: createModel({ api: API, reasoning: true }),
+      systemPrompt: "Be brief.",
+      thinkingLevel: "high",
+      maxTokens: 4,
+      temperature: 1,
+      tools: [{ name: "read", description: "Reads.", parameters: { properties: { p: {} } } }],
+    }),
+  );
+  expect(body).toEqual({
+    model: "m1",
+    instructions: "Be brief.",
+    input: [{ role: "user", content: [{ type: "input_text", text: "hi" }] }],
+    stream: true,
+    store: false,
+    max_output_tokens: 16,
+    reasoning: { effort: "high", summary: "auto" },
+    include: ["reasoning.encrypted_content"],
+    prompt_cache_key: "session-1",
+    tools: [
+      {
+        type: "function",
+        name: "read",
+        description: "Reads.",
+        parameters: { type: "object", properties: { p: {} } },
+        strict: false,
+      },
+    ],
+  });
+});
+
+test("only OpenAI's own server gets a cache key, and none without retention", () => {
+  const model = createModel({ api: API });
+  expect(toResponsesBody(createRequest({ model, cacheRetention: "none" }))).not.toHaveProperty("prompt_cache_key");
+  const other = createModel({ api: API, baseUrl: "http://127.0.0.1:9/v1" });
+  expect(toResponsesBody(createRequest({ model: other }))).not.toHaveProperty("prompt_cache_key");
+});
+
+test("an answer goes back with its reasoning in its place, its phase, its calls and their results", () => {
+  const answer = own([
+    thinking,
+    { type: "text", text: "a", textSignature: '{"v":1,"id":"m","phase":"commentary"}' },
+    toolCall("c1"),
+  ]);
+  expect(inputOf([user, answer, result("c1")])).toEqual([
+    { role: "user", content: [{ type: "input_text", text: "hi" }] },
+    reasoning,
+    { role: "assistant", content: "a", phase: "commentary" },
+    { type: "function_call", call_id: "c1", name: "read", arguments: '{"p":1}' },
+    { type: "function_call_output", call_id: "c1", output: "found" },
+  ]);
+});
+
+test("reasoning does not go to another model, nor without what it led to, nor to OpenAI without its content", () => {
+  expect(JSON.stringify(inputOf([own([thinking, toolCall("c1")], { model: "m2" })]))).not.toContain("reasoning");
+  expect(inputOf([own([thinking])])).toEqual([]);
+  const bare = { ...thinking, thinkingSignature: '{"type":"reasoning","id":"rs_1","summary":[]}' };
+  expect(JSON.stringify(inputOf([own([bare, toolCall("c1")])]))).not.toContain("rs_1");
+  const elsewhere = inputOf([own([bare, toolCall("c1")])], { baseUrl: "http://127.0.0.1:9/v1" });
+  expect(JSON.stringify(elsewhere)).toContain("rs_1");
+});
+
+test("items that are none of ours go back at their places", () => {
+  const search = { type: "web_search_call", id: "ws_1" };
+  const answer = own([{ type: "text", text: "a" }], { providerBlocks: [{ index: 0, block: search }] });
+  expect(inputOf([answer])).toEqual([search, { role: "assistant", content: "a" }]);
+});
+
+test("images go in messages and in results", () => {
+  const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
+  const input = inputOf([
+    { ...user, content: [image] } as Message,
+    own([toolCall("c1")]),
+    { ...result("c1"), content: [image] } as Message,
+  ]);
+  const wire = { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "auto" };
+  expect(input).toMatchObject([{ content: [wire] }, {}, { type: "function_call_output", output: [wire] }]);
+});
+
+test("F130 odd ids fit, and results follow; Pi's ids lose the id of the item", () => {
+  const ids = [`call_abc|fc_${"0".repeat(450)}`, "read:0", "a.b", "x".repeat(65)];
+  const input = inputOf([own(ids.map(toolCall), { provider: "google" }), ...ids.map(result)]);
+  const wire = JSON.parse(JSON.stringify(input)).map((one: { call_id: string }) => one.call_id);
+  for (const id of wire) expect(id).toMatch(/^[\w-]{1,64}$/);
+  expect(wire[0]).toBe("call_abc");
+  expect(wire.slice(0, 4)).toEqual(wire.slice(4));
+  expect(new Set(wire).size).toBe(4);
+});
+
+test("F131 an unanswered call gets a result, and no failed answer is sent", () => {
+  const input = inputOf([
+    own([toolCall("c1")]),
+    user,
+    own([toolCall("c2")], { stopReason: "aborted" }),
+    result("c2"),
+    user,
+  ]);
+  expect(input).toMatchObject([
+    { call_id: "c1" },
+    { call_id: "c1", type: "function_call_output" },
+    { role: "user" },
+    { role: "user" },
+  ]);
+});

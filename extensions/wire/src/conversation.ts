@@ -1,0 +1,129 @@
+/** What every converter from the conversation to a wire format needs. */
+import type {
+  AssistantMessage,
+  Image,
+  Message,
+  Model,
+  Text,
+  Thinking,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "@pi-agent/kernel";
+
+const IMAGE_OMITTED = "(An image was left out: this model reads text only.)";
+
+/** Lists the parts of a content: well-formed, without empty texts, images told in words to a model that sees none. */
+export function toParts(content: UserContent, model: Model): (Text | Image)[] {
+  const parts: (Text | Image)[] = [];
+  for (const part of typeof content === "string" ? [{ type: "text", text: content } as const] : content) {
+    if (part.type === "image" && model.input.includes("image")) parts.push(part);
+    else if (part.type === "text") {
+      if (part.text.trim() !== "") parts.push({ type: "text", text: part.text.toWellFormed() });
+    } else if (parts.at(-1) !== OMITTED) parts.push(OMITTED);
+  }
+  return parts;
+}
+const OMITTED: Text = Object.freeze({ type: "text", text: IMAGE_OMITTED });
+
+/** Joins the texts of a content by line breaks. */
+export function joinText(parts: readonly (Text | Image)[]): string {
+  return parts
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .filter(Boolean)
+    .join("\n");
+}
+
+/** Tells whether `model` itself gave the answer, so that its signatures may go back. */
+export function isOwnAnswer(message: AssistantMessage, model: Model): boolean {
+  return message.api === model.api && message.provider === model.provider && message.model === model.id;
+}
+
+/**
+ * Lists what of an answer may go to `model`: well-formed, without empty texts, and for another model than the one
+ * that gave it without thinking and signatures.
+ */
+export function answerBlocks(message: AssistantMessage, model: Model): (Text | Thinking | ToolCall)[] {
+  const own = isOwnAnswer(message, model);
+  const blocks: (Text | Thinking | ToolCall)[] = [];
+  for (const block of message.content) {
+    if (block.type === "text") {
+      if (block.text.trim() === "" && !(own && block.textSignature)) continue;
+      const text = block.text.toWellFormed();
+      blocks.push(own ? { ...block, text } : { type: "text", text });
+    } else if (block.type === "thinking") {
+      const isEmpty = block.thinking.trim() === "" && !block.thinkingSignature;
+      if (own && !isEmpty) blocks.push({ ...block, thinking: block.thinking.toWellFormed() });
+    } else blocks.push(own ? block : withoutSignature(block));
+  }
+  return blocks;
+}
+
+function withoutSignature(call: ToolCall): ToolCall {
+  if (call.thoughtSignature === undefined) return call;
+  const copy = { ...call };
+  delete copy.thoughtSignature;
+  return copy;
+}
+
+/**
+ * Makes a conversation that every service accepts: failed and aborted answers are left out, each call has exactly one
+ * result and each result its call. Messages that stay are the same objects.
+ */
+export function pairCalls(messages: readonly Message[]): Message[] {
+  const paired: Message[] = [];
+  const pending = new Map<string, ToolCall>();
+  const answerPending = () => {
+    for (const call of pending.values()) paired.push(missingResult(call));
+    pending.clear();
+  };
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      if (pending.delete(message.toolCallId)) paired.push(message);
+      continue;
+    }
+    answerPending();
+    if (message.role === "assistant") {
+      if (message.stopReason === "error" || message.stopReason === "aborted") continue;
+      for (const block of message.content) if (block.type === "toolCall") pending.set(block.id, block);
+    }
+    paired.push(message);
+  }
+  answerPending();
+  return paired;
+}
+
+function missingResult({ id, name }: ToolCall): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: id,
+    toolName: name,
+    content: [{ type: "text", text: "No result provided." }],
+    isError: true,
+    timestamp: 0,
+  };
+}
+
+/**
+ * Remembers what each message became, so that a turn converts only what is new. Only frozen messages are remembered,
+ * each for the last target, such as a model, that it was converted for. What is remembered is frozen too: it is sent
+ * again.
+ */
+export function createMessageCache<T, C extends object = Model>(convert: (message: Message, target: C) => T) {
+  const cache = new WeakMap<Message, { target: C; value: T }>();
+  return (message: Message, target: C): T => {
+    const known = cache.get(message);
+    if (known?.target === target) return known.value;
+    const value = convert(message, target);
+    if (Object.isFrozen(message)) cache.set(message, { target, value: deepFreeze(value) });
+    return value;
+  };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}
