@@ -4,14 +4,14 @@ import { AgentError } from "./errors.ts";
 import type { Entry, Model, ThinkingLevel } from "./messages.ts";
 import { replay } from "./prompt.ts";
 
-export interface Choice {
+interface Choice {
   provider?: string;
   modelId?: string;
   thinkingLevel?: ThinkingLevel;
 }
 
 /** The model and the thinking level that a branch stands at. */
-export function lastChoice(path: readonly Entry[]): Choice {
+function lastChoice(path: readonly Entry[]): Choice {
   const choice: Choice = {};
   for (let i = path.length - 1; i >= 0 && !(choice.provider && choice.thinkingLevel); i--) {
     const entry = path[i]!;

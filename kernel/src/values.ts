@@ -1,7 +1,7 @@
 import type { Json } from "./messages.ts";
 
 /** Deeper than this a value is not stored: no provider takes it, and naive readers overflow their stack. */
-export const MAX_DEPTH = 200;
+const MAX_DEPTH = 200;
 
 /**
  * Makes a value safe to keep: freezes it through and through, and answers what is wrong with it, if anything is.
