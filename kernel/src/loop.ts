@@ -11,7 +11,7 @@
  *                  calls answered, or steering waits      ──► next turn
  *                  else follow-ups, else a hook that wants to go on, else end
  */
-import type { Outcome } from "./contract.ts";
+import type { MaybePromise, Outcome } from "./contract.ts";
 import type { Core, Loadout } from "./core.ts";
 import type { HookResult } from "./hook-points.ts";
 import { FAULT } from "./hooks.ts";
@@ -116,32 +116,28 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
 }
 
 /** Fires `message_end`, whose handlers may replace the message, and appends what they made of it. */
-async function store(core: Core, run: Run, message: Message): Promise<Message> {
-  let final = message;
-  const point = core.hooks.at.message_end;
-  if (point.handlers.length > 0) {
-    const event = { type: "message_end", runId: run.id, turnIndex: run.turnIndex, message };
-    await core.hooks.ask(point, event, (answer) => {
-      if (answer === FAULT || !isRecord(answer)) return;
-      const replacement = (answer as unknown as HookResult<"message_end">).message;
-      if (replacement?.role !== message.role)
-        throw new Error(`message_end may only return a message with role ${message.role}.`);
-      event.message = core.toMessage(replacement);
-    });
-    final = event.message;
-  }
-  core.appendOne(
-    final.role === "custom"
-      ? {
-          type: "custom_message",
-          customType: final.customType,
-          content: final.content,
-          display: final.display,
-          details: final.details,
-        }
-      : { type: "message", message: final },
-  );
-  return final;
+function store(core: Core, run: Run, message: Message): MaybePromise<Message> {
+  return core.hooks.at.message_end.handlers.length > 0 ? storeReviewed(core, run, message) : keep(core, message);
+}
+
+async function storeReviewed(core: Core, run: Run, message: Message): Promise<Message> {
+  const event = { type: "message_end", runId: run.id, turnIndex: run.turnIndex, message };
+  await core.hooks.ask(core.hooks.at.message_end, event, (answer) => {
+    if (answer === FAULT || !isRecord(answer)) return;
+    const replacement = (answer as unknown as HookResult<"message_end">).message;
+    if (replacement?.role !== message.role)
+      throw new Error(`message_end may only return a message with role ${message.role}.`);
+    event.message = core.toMessage(replacement);
+  });
+  return keep(core, event.message);
+}
+
+function keep(core: Core, message: Message): Message {
+  if (message.role === "custom") {
+    const { customType, content, display, details } = message;
+    core.appendOne({ type: "custom_message", customType, content, display, details });
+  } else core.appendOne({ type: "message", message });
+  return message;
 }
 
 async function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMessage> {
@@ -173,10 +169,12 @@ async function askModel(core: Core, run: Run, loadout: Loadout): Promise<Assista
 }
 
 /** What the model is sent: the projection, as the `context` handlers leave it. */
-async function contextFor(core: Core, run: Run): Promise<readonly Message[]> {
+function contextFor(core: Core, run: Run): MaybePromise<readonly Message[]> {
   const projected = core.transcript.project();
-  const point = core.hooks.at.context;
-  if (point.handlers.length === 0) return projected;
+  return core.hooks.at.context.handlers.length > 0 ? reviewedContext(core, run, projected) : projected;
+}
+
+async function reviewedContext(core: Core, run: Run, projected: readonly Message[]): Promise<readonly Message[]> {
   let mine: Message[] | undefined;
   const event = {
     type: "context",
@@ -188,7 +186,7 @@ async function contextFor(core: Core, run: Run): Promise<readonly Message[]> {
       return mine;
     },
   };
-  await core.hooks.ask(point, event, (answer) => {
+  await core.hooks.ask(core.hooks.at.context, event, (answer) => {
     if (answer === FAULT || !isRecord(answer)) return;
     const { messages } = answer as unknown as HookResult<"context">;
     if (!Array.isArray(messages) || !messages.every((each) => isRecord(each) && "role" in each)) {
@@ -223,15 +221,14 @@ async function beforeTurn(core: Core, run: Run): Promise<boolean> {
   return results.length > 0;
 }
 
-async function endTurn(
+function endTurn(
   core: Core,
   run: Run,
   { message, results }: { message: AssistantMessage; results: ToolResultMessage[] },
-): Promise<HookResult<"turn_end">> {
-  const point = core.hooks.at.turn_end;
-  if (point.handlers.length === 0) return {};
+): MaybePromise<HookResult<"turn_end">> {
+  if (core.hooks.at.turn_end.handlers.length === 0) return {};
   const event = { type: "turn_end", runId: run.id, turnIndex: run.turnIndex, message, toolResults: results };
-  return boundary(core, point.name as "turn_end", event);
+  return boundary(core, "turn_end", event);
 }
 
 /** Asks a boundary hook, and appends the entries that its handlers drafted. */

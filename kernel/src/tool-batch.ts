@@ -9,7 +9,7 @@
  * 3. Limits on effects are checked after each validation; no hook lifts them (E8).
  * 4. A tool that outlives an abort and the grace period is given up: its late result is dropped (K9).
  */
-import type { Effect, Limit, Registered, Tool, ToolResult } from "./contract.ts";
+import type { Effect, Limit, MaybePromise, Registered, Tool, ToolResult } from "./contract.ts";
 import type { Core, Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
 import type { HookResult } from "./hook-points.ts";
@@ -35,7 +35,7 @@ export interface Batch {
   isTerminal: boolean;
 }
 
-type Conclude = (message: ToolResultMessage) => Promise<ToolResultMessage>;
+type Conclude = (message: ToolResultMessage) => MaybePromise<ToolResultMessage>;
 
 /** Runs the calls of an answer; `conclude` stores each result, in call order. */
 export async function runTools(
@@ -56,12 +56,12 @@ export async function runTools(
   if (calls.some(({ registered }) => registered?.value.executionMode === "sequential")) {
     for (const call of calls) {
       await begin(core, run, call);
-      await perform(core, run, [call]);
+      await performAll(core, run, [call]);
       await finish(call);
     }
   } else {
     for (const call of calls) await begin(core, run, call);
-    await perform(core, run, calls);
+    await performAll(core, run, calls);
     for (const call of calls) await finish(call);
   }
   return { results, isTerminal: calls.every(({ result }) => result?.terminate === true) };
@@ -71,9 +71,8 @@ export async function runTools(
 async function begin(core: Core, run: Run, call: Call): Promise<void> {
   await core.tell({ type: "tool_execution_start", ...place(run, call), args: call.call.arguments });
   call.result ??= run.isAborted ? problem(ABORTED) : refusal(core, call);
-  if (call.result) return;
-  const { at } = core.hooks;
-  if (at.tool_call.handlers.length > 0) call.result = await gate(core, run, call);
+  if (call.result || core.hooks.at.tool_call.handlers.length === 0) return;
+  call.result = await gate(core, run, call);
   if (run.isAborted) call.result ??= problem(ABORTED);
 }
 
@@ -124,19 +123,18 @@ async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | unde
 }
 
 /** Runs what may run, all at once, and gives every call its end event. */
-async function perform(core: Core, run: Run, calls: readonly Call[]): Promise<void> {
+async function performAll(core: Core, run: Run, calls: readonly Call[]): Promise<void> {
   for (const call of calls) if (call.result) await conclude(core, run, call);
   const waiting = new Set(calls.filter((call) => !call.result));
   if (waiting.size === 0) return;
-  const work = Promise.all(
-    Array.from(waiting, async (call) => {
-      const result = await execute(core, run, call);
-      if (!waiting.delete(call)) return;
-      call.result = result;
-      await conclude(core, run, call);
-    }),
-  );
-  if ((await run.bounded(work)) !== ABANDONED) return;
+  const perform = async (call: Call) => {
+    const result = await execute(core, run, call);
+    if (!waiting.delete(call)) return;
+    call.result = result;
+    await conclude(core, run, call);
+  };
+  const work = waiting.size === 1 ? perform([...waiting][0]!) : Promise.all(Array.from(waiting, perform));
+  if ((await run.bounded<unknown>(work)) !== ABANDONED) return;
   const abandoned = Array.from(waiting);
   waiting.clear();
   for (const call of abandoned) {
@@ -147,7 +145,7 @@ async function perform(core: Core, run: Run, calls: readonly Call[]): Promise<vo
       error: abandonedError(owner, `The tool ${call.call.name}`, core.options.graceMs),
     });
     call.result = problem("The tool did not stop when the run was aborted; what it did is unknown.");
-    await core.tell({ type: "tool_execution_end", ...place(run, call), result: call.result, isError: true });
+    await conclude(core, run, call);
   }
 }
 
@@ -212,15 +210,11 @@ async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): P
   };
 }
 
-async function conclude(core: Core, run: Run, call: Call): Promise<void> {
-  const result = call.result!;
-  await core.tell({
-    type: "tool_execution_end",
-    ...place(run, call),
-    result,
-    isError: result.isError ?? false,
-    durationMs: call.durationMs,
-  });
+function conclude(core: Core, run: Run, call: Call): MaybePromise<void> {
+  if (core.hooks.at.tool_execution_end.handlers.length === 0) return;
+  const { result, durationMs } = call;
+  const isError = result!.isError ?? false;
+  return core.tell({ type: "tool_execution_end", ...place(run, call), result: result!, isError, durationMs });
 }
 
 /** Holds a tool to its contract. Fails with a plain reason when what came back is not a result. */

@@ -11,6 +11,11 @@ import { settle } from "./values.ts";
 /** Entry types that say something about a session without being a place in it. */
 const ASIDES = new Set(["label", "session_info", "usage"]);
 
+/** Odd, so that every number comes before one comes again; near the golden ratio of 2^32, so that neighbours look apart. */
+const ID_STEP = 0x9e3779b1;
+/** A ninth digit in front keeps the zeros of the eight. */
+const ID_MARK = 2 ** 32;
+
 export class TranscriptTree implements Transcript {
   leafId: string | null = null;
   private entries = new Map<string, Entry>();
@@ -20,6 +25,8 @@ export class TranscriptTree implements Transcript {
   private sourceOf: { projection: Projection; ids: Map<Message, string>; upTo: number } | undefined;
   private readonly projectors: (type: string) => Projector | undefined;
   private readonly clock = createClock();
+  private lastId = (Math.random() * 2 ** 32) >>> 0;
+  private hasLoaded = false;
 
   constructor(projectors: (type: string) => Projector | undefined) {
     this.projectors = projectors;
@@ -33,6 +40,7 @@ export class TranscriptTree implements Transcript {
   load(entries: readonly Entry[]): void {
     this.entries = new Map(entries.map((entry) => [entry.id, entry]));
     this.childIds = undefined;
+    this.hasLoaded = true;
     for (const entry of entries) settle(entry);
     this.leafId = entries.findLast((entry) => !ASIDES.has(entry.type))?.id ?? null;
     this.projection = undefined;
@@ -117,10 +125,12 @@ export class TranscriptTree implements Transcript {
     });
   }
 
+  /** Steps through all 32-bit numbers from a random one: none of its own comes twice, only a loaded one can be met. */
   private freshId(): string {
     for (;;) {
-      const id = ((Math.random() * 2 ** 32) >>> 0).toString(16).padStart(8, "0");
-      if (!this.entries.has(id)) return id;
+      this.lastId = (this.lastId + ID_STEP) >>> 0;
+      const id = (ID_MARK + this.lastId).toString(16).slice(1);
+      if (!this.hasLoaded || !this.entries.has(id)) return id;
     }
   }
 }

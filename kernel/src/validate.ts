@@ -20,9 +20,12 @@ const MAX_SHOWN = 200;
 let compile: ((schema: TSchema) => Validator) | undefined;
 const validators = new WeakMap<object, Validator>();
 
-/** Loads the validator; afterwards `validate` is synchronous. */
-export async function prepareValidation(): Promise<void> {
-  compile ??= (await import("typebox/compile")).Compile as (schema: TSchema) => Validator;
+/** Loads the validator, once; afterwards `validate` is synchronous. */
+export function prepareValidation(): Promise<void> | undefined {
+  if (compile) return undefined;
+  return import("typebox/compile").then(({ Compile }) => {
+    compile = Compile as (schema: TSchema) => Validator;
+  });
 }
 
 /** Validates arguments, coercing what models are known to get slightly wrong. The problem names each bad path. */
