@@ -1,0 +1,184 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createAgent, type Extension, type Host } from "@pi-agent/kernel";
+import { expect, onTestFinished, test } from "vitest";
+import tools, { mutate } from "../src/index.ts";
+import { commandLineOf } from "./living.ts";
+import { type Calls, scriptedModel } from "./scripted-model.ts";
+import { tempFolder } from "./tool-call.ts";
+
+const ALL = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+function agentIn(cwd: string, batches: Calls[], more: { host?: Partial<Host>; options?: object } = {}) {
+  const agent = createAgent({
+    extensions: [scriptedModel(...batches), [tools, more.options ?? {}]],
+    activeTools: ALL,
+    host: { cwd, mode: "print", ...more.host },
+  });
+  onTestFinished(async () => void (await agent.dispose()));
+  return agent;
+}
+
+/** Runs batches of calls on the real kernel; answers the texts of their results. */
+async function resultsOf(cwd: string, batches: Calls[], more: { host?: Partial<Host>; options?: object } = {}) {
+  const { messages } = await agentIn(cwd, batches, more).run("go");
+  return messages.flatMap((message) => {
+    if (message.role !== "toolResult") return [];
+    const [block] = message.content;
+    return [{ tool: message.toolName, isError: message.isError, text: block?.type === "text" ? block.text : "" }];
+  });
+}
+
+test("the kernel runs all seven tools", async () => {
+  const cwd = tempFolder();
+  writeFileSync(join(cwd, "notes.txt"), "alpha\n");
+  const results = await resultsOf(cwd, [
+    [["read", { path: "notes.txt" }]],
+    [["edit", { path: "notes.txt", edits: [{ oldText: "alpha", newText: "beta" }] }]],
+    [["write", { path: "new.txt", content: "beta too\n" }]],
+    [["bash", { command: "cat notes.txt" }]],
+    [
+      ["grep", { pattern: "beta" }],
+      ["find", { pattern: "*.txt" }],
+      ["ls", {}],
+    ],
+  ]);
+  expect(results).toEqual([
+    { tool: "read", isError: false, text: "alpha\n" },
+    { tool: "edit", isError: false, text: "Successfully replaced 1 block(s) in notes.txt." },
+    { tool: "write", isError: false, text: "Successfully wrote to new.txt" },
+    { tool: "bash", isError: false, text: "beta\n" },
+    { tool: "grep", isError: false, text: "new.txt:1: beta too\nnotes.txt:1: beta" },
+    { tool: "find", isError: false, text: "new.txt\nnotes.txt" },
+    { tool: "ls", isError: false, text: "new.txt\nnotes.txt" },
+  ]);
+});
+
+test("what models get wrong about arguments is mended before the tools run", async () => {
+  const cwd = tempFolder();
+  writeFileSync(join(cwd, "f"), "a\nb\n");
+  const results = await resultsOf(cwd, [
+    [["read", { path: "f", offset: "2", limit: null }]],
+    [["edit", { path: "f", oldText: "a", newText: "A" }]],
+    [["bash", { command: "echo hi", timeout: "5" }]],
+    [["read", {}]],
+  ]);
+  expect(results.map(({ text }) => text.split("\n")[0])).toEqual([
+    "b",
+    "Successfully replaced 1 block(s) in f.",
+    "hi",
+    "The arguments of read do not fit:",
+  ]);
+});
+
+test("by default read, bash, edit and write are on", async () => {
+  const agent = createAgent({ extensions: [scriptedModel(), tools], host: { cwd: tempFolder() } });
+  await agent.ready();
+  expect(agent.state.activeTools).toEqual(["read", "bash", "edit", "write"]);
+  expect([...agent.registry("tool").keys()].sort()).toEqual([...ALL].sort());
+  await agent.dispose();
+});
+
+test("E8 a limit to reading leaves read, grep, find and ls", async () => {
+  const cwd = tempFolder();
+  const agent = agentIn(cwd, [
+    [
+      ["ls", {}],
+      ["write", { path: "x", content: "x" }],
+      ["bash", { command: "touch y" }],
+    ],
+  ]);
+  await agent.extend([
+    {
+      extension: (pi) => void pi.limitEffects({ ceiling: "read", reason: "looking around" }),
+      owner: { name: "limit", scope: "inline" },
+    },
+  ]);
+  const { messages } = await agent.run("go");
+  const errors = messages.flatMap((message) => (message.role === "toolResult" ? [message.isError] : []));
+  expect(errors).toEqual([false, true, true]);
+});
+
+test("calls beside a command run in their order, so that the command sees what they did", async () => {
+  const results = await resultsOf(tempFolder(), [
+    [
+      ["write", { path: "run.sh", content: "echo from the script > out" }],
+      ["bash", { command: "sh run.sh" }],
+      ["read", { path: "out" }],
+    ],
+  ]);
+  expect(results.at(-1)!.text).toBe("from the script\n");
+});
+
+test("the service files is the queue that edit and write use", async () => {
+  const agent = agentIn(tempFolder(), []);
+  await agent.ready();
+  expect(agent.service("files")).toEqual({ mutate });
+});
+
+test("bash asks the host for the names of secrets, and for the settings", async () => {
+  process.env.SOME_PROVIDER_KEY = "secret";
+  onTestFinished(() => {
+    delete process.env.SOME_PROVIDER_KEY;
+  });
+  const timeouts = [60, 0.1];
+  const settings = (key: string) => (key === "shellCommandPrefix" ? "x=prefixed" : undefined);
+  const host: Partial<Host> = {
+    credentials: { names: () => ["SOME_PROVIDER_KEY"], resolve: async () => ({}) },
+    settings: {
+      get: (key) => (key === "bash.timeoutSeconds" ? timeouts.shift() : settings(key)),
+      set: async () => {},
+      onChange: () => () => {},
+    },
+  };
+  const results = await resultsOf(
+    tempFolder(),
+    [[["bash", { command: 'echo "$x [$SOME_PROVIDER_KEY] $PI_MODEL"' }]], [["bash", { command: "sleep 60" }]]],
+    { host },
+  );
+  expect(results[0]!.text).toBe("prefixed [] scripted\n");
+  expect(results[1]!.text).toBe("Command timed out after 0.1 seconds");
+});
+
+test("commands are told the file that the service sessions names", async () => {
+  const agent = agentIn(tempFolder(), [[["bash", { command: "echo $PI_SESSION_FILE" }]]]);
+  const sessions: Extension = (pi) => void pi.register("service", "sessions", { current: { file: "/s.jsonl" } });
+  await agent.extend([{ extension: sessions, owner: { name: "sessions", scope: "inline" } }]);
+  const { messages } = await agent.run("go");
+  const result = messages.find((message) => message.role === "toolResult");
+  expect(result!.content).toEqual([{ type: "text", text: "/s.jsonl\n" }]);
+});
+
+test("F074 what a command left running ends when the agent is disposed", async () => {
+  const agent = agentIn(tempFolder(), [[["bash", { command: "sleep 6173 & echo $!" }]]]);
+  const { messages } = await agent.run("go");
+  const result = messages.find((message) => message.role === "toolResult");
+  const [background] = (result!.details as { background: { pid: number }[] }).background;
+  expect(commandLineOf(background!.pid)).toBe("sleep 6173");
+  expect(await agent.dispose()).toEqual({ leaks: [] });
+  expect(commandLineOf(background!.pid)).toBeUndefined();
+});
+
+test("the limits of the tools are options, and a wrong option is named", async () => {
+  const cwd = tempFolder();
+  writeFileSync(join(cwd, "f"), "a\nb\nc\n");
+  const [result] = await resultsOf(cwd, [[["read", { path: "f" }]]], { options: { read: { maxLines: 1 } } });
+  expect(result!.text).toContain("[Showing lines 1-1 of 3.");
+  const agent = createAgent({ extensions: [[tools, { read: { maxLine: 1 } }]] });
+  await agent.ready();
+  expect(agent.extensions[0]).toMatchObject({ state: "failed", error: { code: "invalid_options" } });
+  await agent.dispose();
+});
+
+test("importing the package loads no other package and starts nothing", () => {
+  const script = `
+    import { registerHooks } from "node:module";
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+    await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
+    console.log(JSON.stringify(loaded.filter((url) => url.includes("node_modules") || url.includes("child_process"))));
+  `;
+  const args = ["--conditions", "@pi-agent/source", "--input-type=module", "--eval", script];
+  expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("[]\n");
+});
