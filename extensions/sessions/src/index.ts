@@ -1,0 +1,28 @@
+import type { ExtensionAPI } from "@pi-agent/kernel";
+import { FLAGS } from "./flags.ts";
+import { SessionKeeper } from "./keeper.ts";
+import { createService } from "./service.ts";
+
+export type { CurrentSession } from "./keeper.ts";
+export type { SessionInfo } from "./list.ts";
+export type { SessionHeader } from "./record.ts";
+export type { OpenedSession, SessionsService } from "./service.ts";
+
+/** Keeps sessions in files: selects one at the start, writes what is appended, and provides the service `sessions`. */
+export default function sessions(pi: ExtensionAPI): void {
+  const keeper = new SessionKeeper(pi);
+  for (const [name, flag] of Object.entries(FLAGS)) pi.registerFlag(name, flag);
+  pi.register("service", "sessions", createService(keeper));
+
+  pi.on("session_select", ({ flags }, ctx) => keeper.select(flags, ctx));
+  pi.on("session_start", ({ reason }, ctx) => {
+    keeper.follow(ctx);
+    const name = pi.getFlag("name");
+    if (reason === "startup" && typeof name === "string" && name.trim() !== "") pi.setSessionName(name);
+  });
+  pi.on("transcript_append", ({ entry }, ctx) => keeper.append(entry, ctx));
+  pi.on("transcript_flush", () => keeper.flush());
+  // A call is on disk before its tool changes anything: after a crash the session tells that it was under way.
+  pi.on("tool_execution_start", () => keeper.flush());
+  pi.onDispose(() => keeper.dispose());
+}

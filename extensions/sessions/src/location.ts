@@ -1,0 +1,59 @@
+/** Where sessions are kept, and what their files are called: Pi's own places and names. */
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+
+/** A folder of session files. A `shared` one holds those of many working directories. */
+export interface SessionPlace {
+  folder: string;
+  isShared: boolean;
+  /** Holds the folders of all working directories; the folder itself when it is shared. */
+  root: string;
+}
+
+const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+
+/** Finds where sessions of `cwd` are kept. `chosen`: a folder that the person chose instead. */
+export function findPlace(cwd: string, chosen: string | undefined): SessionPlace {
+  if (chosen) {
+    const folder = resolve(cwd, expandHome(chosen));
+    return { folder, isShared: true, root: folder };
+  }
+  const root = join(agentFolder(), "sessions");
+  return { folder: join(root, folderName(cwd)), isShared: false, root };
+}
+
+/** The name of a working directory's folder. Two directories may share one: a session's header tells them apart. */
+export function folderName(cwd: string): string {
+  return `--${cwd.replace(/^[/\\]/, "").replaceAll(/[/\\:]/g, "-")}--`;
+}
+
+/** The name of a session's file. An id that could lead elsewhere is not part of it. */
+export function fileName(id: string, timestamp: string): string {
+  return `${timestamp.replaceAll(/[:.]/g, "-")}_${isSessionId(id) ? id : newSessionId()}.jsonl`;
+}
+
+/** Tells whether an id may be given by a person: letters, digits, and `. _ -` inside. */
+export function isSessionId(id: string): boolean {
+  return ID.test(id);
+}
+
+/** Tells whether `--session` names a file rather than an id. */
+export function isPath(reference: string): boolean {
+  return /[/\\]/.test(reference) || reference.endsWith(".jsonl") || isAbsolute(reference);
+}
+
+/** A UUID version 7: sorts by the millisecond it was made in. */
+export function newSessionId(now = Date.now()): string {
+  const time = now.toString(16).padStart(12, "0");
+  const random = crypto.randomUUID();
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
+}
+
+export function expandHome(path: string): string {
+  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
+}
+
+function agentFolder(): string {
+  const chosen = process.env.PI_CODING_AGENT_DIR;
+  return chosen ? resolve(expandHome(chosen)) : join(homedir(), ".pi", "agent");
+}

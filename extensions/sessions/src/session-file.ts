@@ -1,0 +1,204 @@
+/**
+ * One session file: takes whole lines, and sees what others did to it in between.
+ *
+ * 1. A new file is made exclusively; an old one is opened once, for appending only.
+ * 2. A write is whole or not at all: what a failed one left is cut off again. Where even that fails, the next write
+ *    begins with a line feed.
+ * 3. Replacing goes by a file beside it and a rename, after a copy was made of what is there.
+ */
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fdatasync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+
+/** `new`: empty, it wants its header. `grown`: another program appended. `lost`: removed, replaced or cut. */
+export type FileState = "new" | "same" | "grown" | "lost";
+
+const LINE_FEED = 10;
+// Sessions hold what a person and their tools said: nobody else reads them.
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+// One string cannot hold every session.
+const CHUNK_CHARS = 4 * 1024 * 1024;
+
+export class SessionFile {
+  readonly path: string;
+  private fd: number | undefined;
+  private sizeBytes: number | undefined;
+  private isMidLine = false;
+  private isNameOnDisk = true;
+
+  /** `sizeBytes`: what it measured when it was read; `undefined` when there is no file. */
+  constructor(path: string, sizeBytes: number | undefined) {
+    this.path = path;
+    this.sizeBytes = sizeBytes;
+  }
+
+  /** Opens the file at the first call, and tells what became of it. Throws what the file system says. */
+  check(): FileState {
+    const isOpen = this.fd !== undefined;
+    this.fd ??= this.sizeBytes === undefined ? this.create() : this.open();
+    if (this.fd === undefined) return "lost";
+    const { size, nlink } = fstatSync(this.fd);
+    const expected = this.sizeBytes!;
+    if (size < expected || (nlink === 0 && !this.isStillThere())) {
+      this.close();
+      return "lost";
+    }
+    if (size !== expected || !isOpen) this.isMidLine = size > 0 && this.lastByte(size) !== LINE_FEED;
+    this.sizeBytes = size;
+    if (size === 0) return "new";
+    return size > expected ? "grown" : "same";
+  }
+
+  /** Appends lines, in one write, after `check`. Throws what the file system says. */
+  append(lines: string): void {
+    const fd = this.fd!;
+    const from = this.sizeBytes!;
+    const bytes = Buffer.from(this.isMidLine ? `\n${lines}` : lines);
+    let done = 0;
+    try {
+      while (done < bytes.length) done += writeSync(fd, bytes, done);
+    } catch (error) {
+      if (done > 0 && fstatSync(fd).size === from + done) ftruncateSync(fd, from);
+      throw error;
+    }
+    this.sizeBytes = from + bytes.length;
+    this.isMidLine = false;
+  }
+
+  /** Writes the whole file anew; answers where a copy of what was there is. Throws what the file system says. */
+  replace(lines: Iterable<string>): string | undefined {
+    this.close();
+    mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
+    const draft = `${this.path}.${process.pid}.tmp`;
+    const { O_RDWR, O_APPEND, O_CREAT, O_TRUNC } = constants;
+    const fd = openSync(draft, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, FILE_MODE);
+    let sizeBytes: number;
+    let copy: string | undefined;
+    try {
+      sizeBytes = writeAll(fd, lines);
+      fsyncSync(fd);
+      copy = this.copyAside();
+      renameSync(draft, this.path);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(draft, { force: true });
+      throw error;
+    }
+    this.fd = fd;
+    this.sizeBytes = sizeBytes;
+    this.isMidLine = false;
+    this.isNameOnDisk = false;
+    return copy;
+  }
+
+  /** Resolves when what was written outlasts a power cut. */
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.fd === undefined) return resolve();
+      fdatasync(this.fd, (error) => {
+        if (error) return reject(error);
+        try {
+          this.syncName();
+          resolve();
+        } catch (failure) {
+          reject(failure as Error);
+        }
+      });
+    });
+  }
+
+  close(): void {
+    const { fd } = this;
+    this.fd = undefined;
+    if (fd !== undefined) closeSync(fd);
+  }
+
+  private create(): number {
+    mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
+    const fd = openSync(this.path, "ax+", FILE_MODE);
+    this.sizeBytes = 0;
+    this.isNameOnDisk = false;
+    return fd;
+  }
+
+  private open(): number | undefined {
+    try {
+      return openSync(this.path, constants.O_RDWR | constants.O_APPEND);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  /** Some file systems count no links: then the name decides. */
+  private isStillThere(): boolean {
+    const here = fstatSync(this.fd!);
+    const there = statSync(this.path, { throwIfNoEntry: false });
+    return there !== undefined && there.ino === here.ino && there.dev === here.dev;
+  }
+
+  private lastByte(size: number): number | undefined {
+    const byte = Buffer.alloc(1);
+    readSync(this.fd!, byte, 0, 1, size - 1);
+    return byte[0];
+  }
+
+  private copyAside(): string | undefined {
+    for (let n = 1; ; n++) {
+      const copy = `${this.path}.bak${n === 1 ? "" : n}`;
+      try {
+        copyFileSync(this.path, copy, constants.COPYFILE_EXCL);
+        return copy;
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === "ENOENT") return undefined;
+        if (code !== "EEXIST") throw error;
+      }
+    }
+  }
+
+  /** A new file's name is safe when its folder is. */
+  private syncName(): void {
+    if (this.isNameOnDisk) return;
+    const folder = openSync(dirname(this.path), "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+    this.isNameOnDisk = true;
+  }
+}
+
+/** Writes lines of any number; answers how many bytes they were. */
+function writeAll(fd: number, lines: Iterable<string>): number {
+  let sizeBytes = 0;
+  let chunk = "";
+  const write = () => {
+    const bytes = Buffer.from(chunk);
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+    sizeBytes += bytes.length;
+    chunk = "";
+  };
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length >= CHUNK_CHARS) write();
+  }
+  write();
+  return sizeBytes;
+}
