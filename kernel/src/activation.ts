@@ -69,9 +69,11 @@ function missingServices(core: Core, entry: ExtensionEntry): string[] {
 async function optionsOf(entry: ExtensionEntry): Promise<unknown> {
   const { extension, options } = entry;
   assertExtension(extension, entry.owner.name);
-  if (!extension.options) return options;
+  const { options: schema } = extension;
+  // Nothing was given and nothing is asked for: a start need not load the validator.
+  if (!schema || (options === undefined && !("required" in schema))) return options;
   await prepareValidation();
-  const validation = validate(extension.options, options ?? {});
+  const validation = validate(schema, options ?? {});
   if (validation.ok) return validation.value;
   throw new AgentError("invalid_options", `The options of ${entry.owner.name} do not fit:\n${validation.problem}`, {
     hint: "Its README lists the options that it takes.",

@@ -13,6 +13,7 @@ import type {
   AgentState,
   ExtensionEntry,
   ExtensionReport,
+  Host,
   Kind,
   LeakReport,
   MaybePromise,
@@ -31,7 +32,7 @@ import { type InputOptions, runCommand, toPrompt } from "./input.ts";
 import { runLoop } from "./loop.ts";
 import type { Draft, Entry, Image, Message, Model, ThinkingLevel } from "./messages.ts";
 import { recordChoice, requireModel, restoreChoice } from "./model-choice.ts";
-import { danglingCalls, interruptedResult } from "./projection.ts";
+import { danglingCalls, interruptedResult, messagesOf } from "./projection.ts";
 import { preparePrompt, registerPreamble, renderSections } from "./prompt.ts";
 import { Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
@@ -83,9 +84,7 @@ class LoopAgent implements Agent {
     this.core.transcript.moveTo(null);
     this.core.recorded = undefined;
     const outcome = await this.start([this.core.toMessage(text)], { text });
-    const messages = this.core.transcript
-      .path()
-      .flatMap((entry) => (entry.type === "message" ? [entry.message as Message] : []));
+    const messages = messagesOf(this.core.transcript.path());
     const answers = messages.filter((message) => message.role === "assistant");
     const last = answers.at(-1)?.content ?? [];
     const answer = last.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
@@ -364,7 +363,7 @@ function spawn(parent: Core, options: AgentOptions): Agent {
     model: parent.model,
     signal: parent.run?.signal,
     ...options,
-    host: { ...parent.host, ...options.host },
+    host: Object.assign(Object.create(parent.host) as Partial<Host>, options.host),
     extensions: [inherited, ...(options.extensions ?? [])],
   });
 }

@@ -1,6 +1,6 @@
 /** `pi`: what an extension's factory gets. Registering is staged in its scope; acting needs the agent. */
 import type { Agent, CompletionRequest, ExtensionAPI, Kind, Registry, Undo } from "./contract.ts";
-import type { Core } from "./core.ts";
+import { type Core, HOST_OWNER } from "./core.ts";
 import { AgentError } from "./errors.ts";
 import type { HookName } from "./hook-points.ts";
 import { currentOwner, offTheClock, runAs } from "./hooks.ts";
@@ -150,6 +150,8 @@ function reportCollision(
   collision: { kind: Kind; name: string; winner: { name: string }; loser: Scope["owner"] },
 ): void {
   const { kind, name, winner, loser } = collision;
+  // The host that takes a name means it.
+  if (winner.name === HOST_OWNER.name) return;
   const message = `The ${kind} ${name} of ${loser.path ?? loser.name} is not used: ${winner.name} has that name.`;
   core.report({
     owner: loser,

@@ -6,7 +6,7 @@ import { contextTokens, estimateTokens } from "./tokens.ts";
 
 /** What handlers and tools see of the agent. Every member tells how it is now. */
 export function createContext(core: Core): Context {
-  const ui = unhurried(core.host.ui);
+  let ui: { of: Ui; unhurried: Ui } | undefined;
   return {
     get cwd() {
       return core.host.cwd;
@@ -17,7 +17,11 @@ export function createContext(core: Core): Context {
     get hasUI() {
       return core.host.hasUI;
     },
-    ui,
+    get ui() {
+      const { ui: of } = core.host;
+      if (ui?.of !== of) ui = { of, unhurried: unhurried(of) };
+      return ui.unhurried;
+    },
     get signal() {
       return core.run?.signal;
     },

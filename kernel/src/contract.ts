@@ -279,7 +279,8 @@ export interface Services {
   credentials: {
     /** Variables that hold secrets: scrub them from child environments, mask them in logs. */
     names(): string[];
-    resolve(provider: string): Promise<ProviderAuth>;
+    /** Fails with `no_key`. A model that redirects its provider elsewhere does not get that provider's key. */
+    resolve(provider: string, model?: Model): Promise<ProviderAuth>;
   };
   settings: {
     get(key: string): Json | undefined;
@@ -291,6 +292,8 @@ export interface Services {
     /** Finds by `provider/id`, id or part of a name, with an optional `:thinking` suffix. Fails with `unknown_model`. */
     resolve(reference: string, provider?: string): { model: Model; thinkingLevel?: ThinkingLevel };
     hasCredentials(provider: string): boolean;
+    /** The model to begin with when nobody names one. */
+    initial(provider?: string): { model: Model; thinkingLevel?: ThinkingLevel } | undefined;
   };
   compaction: {
     compact(options?: CompactOptions): Promise<Entry>;

@@ -17,7 +17,7 @@ import { createContext } from "./context.ts";
 import { AgentError } from "./errors.ts";
 import type { HookEvent, HookName } from "./hook-points.ts";
 import { type HookFault, HookTable, offTheClock } from "./hooks.ts";
-import { headlessHost } from "./host.ts";
+import { completeHost } from "./host.ts";
 import type { Draft, Entry, Message, Model, ThinkingLevel, ToolSchema } from "./messages.ts";
 import type { Recorded } from "./prompt.ts";
 import { MessageQueue } from "./queue.ts";
@@ -67,7 +67,7 @@ export class Core {
     this.hooks = new HookTable((fault) => this.report(fault));
     this.transcript = new TranscriptTree((type) => this.registries.of("projector").get(type)?.value);
     this.queue = new MessageQueue(options, () => void this.tell({ type: "queue_update", ...this.queue.peek() }));
-    this.host = headlessHost(options.host ?? {}, (id) => this.registries.of("provider").get(id)?.value);
+    this.host = completeHost(options.host ?? {}, () => this.registries.of("provider"));
     this.sessionId = options.sessionId ?? uuidv7();
     this.thinkingLevel = options.thinkingLevel ?? "medium";
     this.activeNames = options.activeTools;

@@ -1,23 +1,20 @@
-/** The host of an agent that nobody gave one: no files, no settings, questions answer their safe default. */
-import type { Host, ProviderAuth, ProviderDefinition, Ui } from "./contract.ts";
+/** What an agent lives in when nobody says: no files, no settings, questions answer their safe default. */
+import type { Host, ProviderAuth, ProviderDefinition, Registered, Ui } from "./contract.ts";
 import { AgentError } from "./errors.ts";
 
-export function headlessHost(given: Partial<Host>, provider: (id: string) => ProviderDefinition | undefined): Host {
-  return {
+/** Fills in what a host lacks. It stays live: what its owner sets later is seen here. */
+export function completeHost(given: Partial<Host>, providers: () => ReadonlyMap<string, Registered<"provider">>): Host {
+  const defaults: Host = {
     cwd: globalThis.process?.cwd() ?? "/",
     mode: "sdk",
     hasUI: false,
     ui: headlessUi,
     flags: new Map(),
-    settings: {
-      get: () => undefined,
-      set: () => refused("settings", "change a setting"),
-      onChange: () => () => {},
-    },
+    settings: { get: () => undefined, set: () => refused("settings", "change a setting"), onChange: () => () => {} },
     resources: { list: () => [] },
     credentials: {
-      names: () => [],
-      resolve: async (id) => environmentAuth(provider(id)),
+      names: () => [...providers().values()].flatMap(({ value }) => value.env),
+      resolve: async (id) => environmentAuth(providers().get(id)?.value),
     },
     models: undefined,
     trust: undefined,
@@ -30,8 +27,9 @@ export function headlessHost(given: Partial<Host>, provider: (id: string) => Pro
     fork: () => refused("fork", "fork a session"),
     reload: () => refused("reload", "reload"),
     shutdown: () => {},
-    ...withoutUndefined(given),
   };
+  const missing = Object.entries(defaults).filter(([member]) => given[member as keyof Host] === undefined);
+  return Object.assign(Object.create(given) as Host, Object.fromEntries(missing));
 }
 
 export const headlessUi: Ui = {
@@ -64,8 +62,4 @@ function environmentAuth(definition: ProviderDefinition | undefined): ProviderAu
 function refused(member: string, action: string): Promise<never> {
   const hint = `Give createAgent a host with \`${member}\`, or load the agent with @pi-agent/loader.`;
   return Promise.reject(new AgentError("no_host", `This agent's host cannot ${action}.`, { hint }));
-}
-
-function withoutUndefined(given: Partial<Host>): Partial<Host> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

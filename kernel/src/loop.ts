@@ -16,6 +16,7 @@ import type { Core, Loadout } from "./core.ts";
 import type { HookResult } from "./hook-points.ts";
 import { FAULT } from "./hooks.ts";
 import type { AssistantMessage, Draft, Message, ToolResultMessage } from "./messages.ts";
+import { messagesOf } from "./projection.ts";
 import { type Listener, streamAnswer } from "./provider-call.ts";
 import type { Run } from "./run.ts";
 import { contextTokens } from "./tokens.ts";
@@ -306,7 +307,5 @@ async function goesOnBeforeSettling(core: Core, run: Run, outcome: Outcome): Pro
 
 function messagesSince(core: Core, leafId: string | null): Message[] {
   const path = core.transcript.path();
-  return path
-    .slice(path.findIndex((entry) => entry.id === leafId) + 1)
-    .flatMap((entry) => (entry.type === "message" ? [entry.message as Message] : []));
+  return messagesOf(path.slice(path.findIndex((entry) => entry.id === leafId) + 1));
 }

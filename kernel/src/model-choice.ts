@@ -57,8 +57,8 @@ export function restoreChoice(core: Core): void {
 /** Makes sure of a model and a key for it. Fails with `no_model`, `unknown_model`, `no_key`. */
 export async function requireModel(core: Core): Promise<Model> {
   const wanted = core.options.model;
-  core.model ??= typeof wanted === "string" ? modelNamed(core, wanted) : (wanted ?? (await firstUsable(core)));
-  await core.host.credentials.resolve(core.model.provider);
+  core.model ??= typeof wanted === "string" ? modelNamed(core, wanted) : (wanted ?? (await initialModel(core)));
+  await core.host.credentials.resolve(core.model.provider, core.model);
   return core.model;
 }
 
@@ -81,9 +81,14 @@ function catalogue(core: Core): Model[] {
   return [...core.registries.of("provider").values()].flatMap(({ value }) => value.models);
 }
 
-async function firstUsable(core: Core): Promise<Model> {
+/** What the host begins with, or the first model that has a key; one that needs none is taken last. */
+async function initialModel(core: Core): Promise<Model> {
+  const chosen = core.host.models?.initial()?.model;
+  if (chosen) return chosen;
+  const providers = [...core.registries.of("provider").values()];
+  providers.sort((a, b) => Number(a.value.env.length === 0) - Number(b.value.env.length === 0));
   let failure: unknown;
-  for (const { value } of core.registries.of("provider").values()) {
+  for (const { value } of core.host.models ? [] : providers) {
     const model = value.models[0];
     if (!model) continue;
     try {

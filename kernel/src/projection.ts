@@ -4,7 +4,8 @@
  *   path ──► after the last compaction ──► edits applied ──► as messages ──► repaired
  *
  * 1. A message enters once, and is not looked at again when later ones enter.
- * 2. Every call that is sent has exactly one result, right after its message; every result has its call (K7).
+ * 2. Every call that is sent has exactly one result, right after its message; every result has its call (K7). A result
+ *    that was stored too late is moved to its call (F112).
  * 3. Failed and aborted answers are not sent.
  */
 import type { Projector } from "./contract.ts";
@@ -22,18 +23,29 @@ export class Projection {
   /** Calls of the last answer that have no result yet, in call order. */
   private open = new Map<string, ToolCall>();
   private readonly edits = new Map<string, Entry<"context_edit">>();
+  /** Results that may stand too late in the branch, by call id, in order; known when the whole is made anew. */
+  private readonly results = new Map<string, ToolResultMessage[]>();
+  /** Calls that were answered as interrupted. */
+  private readonly interrupted = new Set<string>();
   private readonly projectors: (type: string) => Projector | undefined;
 
   constructor(path: readonly Entry[], projectors: (type: string) => Projector | undefined) {
     this.projectors = projectors;
     const visible = sinceCompaction(path);
-    for (const entry of visible) if (entry.type === "context_edit") this.edits.set(entry.targetId, entry);
+    for (const entry of visible) {
+      if (entry.type === "context_edit") this.edits.set(entry.targetId, entry);
+      if (entry.type === "message" && entry.message.role === "toolResult") this.expect(entry.message);
+    }
     for (const entry of visible) this.add(entry);
   }
 
   /** Adds the newest entry of the branch. Answers `false` when the whole has to be made anew. */
   grow(entry: Entry): boolean {
     if (entry.type === "context_edit" || entry.type === "compaction") return false;
+    if (entry.type === "message" && entry.message.role === "toolResult") {
+      const { toolCallId } = entry.message;
+      if (this.interrupted.has(toolCallId) && !this.open.has(toolCallId)) return false;
+    }
     this.add(entry);
     return true;
   }
@@ -42,6 +54,12 @@ export class Projection {
   settled(): readonly Message[] {
     if (this.open.size === 0) return this.messages;
     return [...this.messages, ...Array.from(this.open.values(), interruptedResult)];
+  }
+
+  private expect(result: ToolResultMessage): void {
+    const known = this.results.get(result.toolCallId);
+    if (known) known.push(result);
+    else this.results.set(result.toolCallId, [result]);
   }
 
   private add(entry: Entry): void {
@@ -55,6 +73,7 @@ export class Projection {
   private push(message: Message, source: string): void {
     if (message.role === "toolResult") {
       if (!this.open.delete(message.toolCallId)) return;
+      this.results.get(message.toolCallId)?.shift();
       this.messages.push(message);
       this.sources.push(source);
       return;
@@ -72,11 +91,22 @@ export class Projection {
     if (this.open.size === 0) return;
     const source = this.sources[this.sources.length - 1]!;
     for (const call of this.open.values()) {
-      this.messages.push(interruptedResult(call));
+      const late = this.results.get(call.id)?.shift();
+      if (!late) this.interrupted.add(call.id);
+      this.messages.push(late ?? interruptedResult(call));
       this.sources.push(source);
     }
     this.open = new Map();
   }
+}
+
+/** The messages of a path, as they were said: without those of the system, also the failed ones. */
+export function messagesOf(path: readonly Entry[]): Message[] {
+  return path.flatMap((entry) => {
+    if (entry.type !== "message" || entry.message.role === "system" || entry.message.role === "bashExecution")
+      return [];
+    return [entry.message];
+  });
 }
 
 /** The calls at the end of a branch that were never answered. */

@@ -101,7 +101,7 @@ async function open(core: Core, ask: Ask): Promise<AsyncIterable<readonly Stream
   ask.signal.throwIfAborted();
   const api = core.registries.of("api").get(ask.model.api)?.value;
   if (!api) throw missingApi(ask.model);
-  const auth = await core.host.credentials.resolve(ask.model.provider);
+  const auth = await core.host.credentials.resolve(ask.model.provider, ask.model);
   const request: ProviderRequest = {
     model: ask.model,
     systemPrompt: ask.systemPrompt,

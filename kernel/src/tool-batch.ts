@@ -100,9 +100,16 @@ function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolRes
 }
 
 async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | undefined> {
-  const tool = call.registered!.value;
+  const { value: tool, owner } = call.registered!;
   const before = JSON.stringify(call.args);
-  const touches = tool.touches?.(call.args as never, core.contextOf(call.registered!.owner));
+  let touches: ReturnType<NonNullable<Tool["touches"]>> | undefined;
+  try {
+    touches = tool.touches?.(call.args as never, core.contextOf(owner));
+  } catch (thrown) {
+    return problem(
+      `The call was refused: ${tool.name} cannot say what it would touch: ${toAgentError(thrown).message}`,
+    );
+  }
   const event = {
     type: "tool_call",
     ...place(run, call),

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { createAgent, type ExtensionAPI, type ExtensionEntry, type Owner } from "../src/index.ts";
-import { calls, gate, resultTexts, scripted, tool } from "./scripted.ts";
+import { calls, gate, model, resultTexts, scripted, tool } from "./scripted.ts";
 
 const entry = (
   name: string,
@@ -234,4 +234,31 @@ test("pi.complete makes one call outside the loop, and its cost becomes a usage 
   expect(answer).toEqual([{ type: "text", text: "done" }]);
   expect(provider.requests[1]?.purpose).toBe("title");
   expect(agent.transcript.path().at(-1)).toMatchObject({ type: "usage", kind: "title" });
+});
+
+test("the host stays live: what its owner sets later is what extensions see", async () => {
+  const host = { cwd: "/one", ui: undefined };
+  const seen: string[] = [];
+  const looker = (pi: ExtensionAPI) =>
+    void pi.registerCommand("look", { handler: (_args, ctx) => void seen.push(ctx.cwd) });
+  const agent = createAgent({ extensions: [looker], host });
+  await agent.input("/look");
+  host.cwd = "/two";
+  await agent.input("/look");
+  expect(seen).toEqual(["/one", "/two"]);
+});
+
+test("a model that needs no key is taken only when no other can be had", async () => {
+  process.env.PI_TEST_KEY = "k";
+  const keyed = (pi: ExtensionAPI) =>
+    void pi.registerProvider({
+      id: "keyed",
+      api: "x",
+      env: ["PI_TEST_KEY"],
+      models: [{ ...model, provider: "keyed" }],
+    });
+  const agent = createAgent({ extensions: [scripted(), keyed] });
+  await agent.run("go");
+  delete process.env.PI_TEST_KEY;
+  expect(agent.state.model?.provider).toBe("keyed");
 });

@@ -229,3 +229,16 @@ test("E9: a gate hears which paths a call would touch", async () => {
   await createAgent({ extensions: [scripted(calls(["1", "a", { text: "/x" }])), touching, watcher] }).run("go");
   expect(heard).toEqual([{ read: [], write: ["/x"] }]);
 });
+
+test("E9: a tool that cannot say what it would touch is refused while anybody gates", async () => {
+  const unsure = tool("a", () => "ran", {
+    touches: () => {
+      throw new Error("no idea");
+    },
+  });
+  const agent = createAgent({
+    extensions: [scripted(calls(["1", "a"])), unsure, (pi: ExtensionAPI) => void pi.on("tool_call", () => {})],
+  });
+  await agent.run("go");
+  expect(resultTexts(agent)["1"]).toContain("no idea");
+});

@@ -38,6 +38,14 @@ test("K7 F131: a call without a result is answered in the projection, before the
   expect(cut.project()[2]).not.toMatchObject({ isError: true });
 });
 
+test("F112: a result that was stored after a later message is moved to its call, also when it arrives last", () => {
+  const transcript = tree(user("a"), said(calls(["1", "a"], ["2", "a"])), result("1"), user("b"));
+  expect(transcript.project()[3]).toMatchObject({ isError: true });
+  transcript.append(result("2"));
+  expect(roles(transcript.project())).toEqual(["user", "assistant", "toolResult", "toolResult", "user"]);
+  expect(transcript.project()[3]).toMatchObject({ toolCallId: "2", isError: false });
+});
+
 test("a moved leaf projects its own branch, with the same repair", () => {
   const transcript = tree(user("a"), said(calls(["1", "a"])));
   const fork = transcript.leafId;
