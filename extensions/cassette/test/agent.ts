@@ -1,0 +1,66 @@
+import type { AgentOptions, Api, AssistantMessage, Extension, ExtensionEntry, StreamEvent } from "@pi-agent/kernel";
+import { createAgent } from "../../../kernel/src/index.ts";
+import cassette, { type CassetteOptions } from "../src/index.ts";
+
+const OFFICIAL: ExtensionEntry["owner"] = { name: "@pi-agent/cassette", scope: "official" };
+
+/** An agent with the cassette and what a test adds, that answers as `cassette/scripted` unless told otherwise. */
+export function cassetteAgent(options: CassetteOptions, more: AgentOptions = {}) {
+  const own: ExtensionEntry = { extension: cassette as Extension, options, owner: OFFICIAL };
+  return createAgent({ model: "cassette/scripted", ...more, extensions: [own, ...(more.extensions ?? [])] });
+}
+
+/** A tool that answers with what it got. */
+export const echo: Extension = (pi) => {
+  pi.registerTool({
+    name: "echo",
+    description: "Answers its text",
+    parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const,
+    effect: "read",
+    execute: async (_id, { text }) => ({ content: [{ type: "text", text }] }),
+  });
+};
+
+/** A provider `live/model` whose every answer is what `answer` yields. */
+export function liveProvider(answer: Api["stream"]): Extension {
+  return (pi) => {
+    pi.register("api", "live", { stream: answer });
+    const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
+    const fixed = { reasoning: true, input: ["text" as const], cost, contextWindow: 1_000, maxTokens: 100 };
+    const models = [{ id: "model", name: "Model", provider: "live", api: "live", ...fixed }];
+    pi.registerProvider({ id: "live", api: "live", models, env: ["LIVE_KEY"] });
+  };
+}
+
+export function message(content: AssistantMessage["content"], more: Partial<AssistantMessage> = {}): AssistantMessage {
+  return {
+    role: "assistant",
+    content,
+    api: "live",
+    provider: "live",
+    model: "model",
+    usage: {
+      input: 10,
+      output: 5,
+      cacheRead: 0,
+      cacheWrite: 0,
+      totalTokens: 15,
+      cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 2 },
+    },
+    stopReason: "stop",
+    timestamp: 0,
+    ...more,
+  };
+}
+
+/** The events of a stream without what differs each time: the live message, ids, times. */
+export function plainEvents(batches: readonly (readonly StreamEvent[])[]): unknown[][] {
+  return batches.map((batch) =>
+    batch.map((event) => {
+      if (event.type === "done" || event.type === "error") return [event.type, event.reason];
+      if (event.type === "start") return [event.type];
+      const { type, contentIndex, ...rest } = event;
+      return "delta" in rest ? [type, contentIndex, rest.delta] : [type, contentIndex];
+    }),
+  );
+}
