@@ -3,6 +3,6 @@ export type * from "./contract.ts";
 export { SECTION_SLOTS } from "./contract.ts";
 export { AgentError, isAgentError, maskSecrets, toAgentError } from "./errors.ts";
 export type * from "./hook-points.ts";
-export { currentOwner } from "./hooks.ts";
+export { currentOwner, runAs } from "./hooks.ts";
 export { headlessUi } from "./host.ts";
 export type * from "./messages.ts";

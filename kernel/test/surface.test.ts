@@ -12,6 +12,7 @@ test("the names that the kernel exports change only on purpose", () => {
     "headlessUi",
     "isAgentError",
     "maskSecrets",
+    "runAs",
     "toAgentError",
   ]);
 });

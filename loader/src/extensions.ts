@@ -1,0 +1,136 @@
+/** Finds the person's own extensions, and brings files to the kernel as extensions. */
+import { join } from "node:path";
+import {
+  type Agent,
+  AgentError,
+  type ExtensionEntry,
+  type ExtensionReport,
+  type Owner,
+  runAs,
+  toAgentError,
+} from "@pi-agent/kernel";
+import { type Found, find, isSwitchedOff } from "./discover.ts";
+import { createOwnView, INSIDE } from "./file-view.ts";
+import type { Check, Importer } from "./import.ts";
+import { findPlace, toText } from "./import-error.ts";
+import { belongsToProject, type Places, realPathOf, resolveFrom } from "./places.ts";
+
+/** An extension file, and who wants it. */
+export interface Wanted {
+  path: string;
+  requires?: Readonly<Record<string, string>>;
+  scope: "user" | "flag" | "project";
+}
+
+/** A path inside the boundary: it waits for trust, unless it was typed. */
+export interface Inside {
+  /** Real. */
+  path: string;
+  source: string;
+  isTyped: boolean;
+}
+
+/** The person's own extensions in load order: settings, folder, `-e`. */
+export interface OwnExtensions {
+  now: Wanted[];
+  inside: Inside[];
+  problems: AgentError[];
+}
+
+/** Finds the person's own extensions. Fails with `extension_source` for a `-e` that names none. */
+export async function findOwnExtensions(
+  places: Places,
+  asked: { typed: readonly string[]; list: readonly string[]; isDiscovering: boolean },
+): Promise<OwnExtensions> {
+  const { agentDir, cwd, home } = places;
+  const view = createOwnView((path) => belongsToProject(places, path));
+  const result: OwnExtensions = { now: [], inside: [], problems: [] };
+  const seen = new Set<string>();
+  const take = (found: readonly Found[], scope: "user" | "flag", source: string) => {
+    for (const { path, requires, refusal } of found) {
+      const real = realPathOf(path);
+      if (seen.has(real)) continue;
+      seen.add(real);
+      if (refusal === INSIDE) result.inside.push({ path: real, source, isTyped: scope === "flag" });
+      else if (refusal !== undefined) result.problems.push(refuse(path, refusal));
+      else result.now.push({ path, requires, scope });
+    }
+  };
+  const findAll = (path: string) => find("extension", view, path);
+  const typed: Found[] = [];
+  for (const path of asked.typed) {
+    const found = await findAll(resolveFrom(cwd, path, home));
+    if (found.length === 0) throw missing(path);
+    typed.push(...found);
+  }
+  // What was typed has its own place, last, even if it would be found without.
+  for (const { path } of typed) seen.add(realPathOf(path));
+  if (asked.isDiscovering) {
+    for (const entry of asked.list.filter((each) => !/^[!+-]/.test(each))) {
+      const found = await findAll(resolveFrom(agentDir, entry, home));
+      if (found.length === 0) result.problems.push(missing(entry));
+      take(found, "user", "user settings");
+    }
+    const found = await findAll(join(agentDir, "extensions"));
+    take(
+      found.filter((each) => !isSwitchedOff(each, agentDir, asked.list)),
+      "user",
+      "user extensions",
+    );
+  }
+  for (const { path } of typed) seen.delete(realPathOf(path));
+  take(typed, "flag", "-e");
+  return result;
+}
+
+/**
+ * Imports files and hands them to the agent: side by side the imports, in order the factories. Answers a report on each;
+ * what fails keeps nothing else from loading (E2).
+ */
+export async function loadExtensions(
+  wanted: readonly Wanted[],
+  into: { agent: Agent; importer: Importer; check?: Check },
+): Promise<ExtensionReport[]> {
+  if (wanted.length === 0) return [];
+  const startedAt = performance.now();
+  const reports = new Map<Owner, ExtensionReport>();
+  const owners: Owner[] = [];
+  const entries = await Promise.all(
+    wanted.map(async ({ path, requires, scope }): Promise<ExtensionEntry | undefined> => {
+      const owner: Owner = { name: path, scope, path };
+      owners.push(owner);
+      try {
+        return { owner, requires, extension: await runAs(owner, () => into.importer.load(path, into.check)) };
+      } catch (thrown) {
+        const loadMs = Math.round(performance.now() - startedAt);
+        reports.set(owner, { owner, state: "failed", loadMs, error: toAgentError(thrown, path) });
+        return undefined;
+      }
+    }),
+  );
+  const imported = entries.filter((entry) => entry !== undefined);
+  for (const report of await into.agent.extend(imported)) reports.set(report.owner, locate(report));
+  return owners.flatMap((owner) => reports.get(owner) ?? []);
+}
+
+/** Puts the place in the source before the message of a factory that threw. */
+function locate(report: ExtensionReport): ExtensionReport {
+  const { error, owner } = report;
+  const place = error && findPlace(error.cause ?? error, owner.path ?? "");
+  if (!error || !place) return report;
+  const { code, hint, cause } = error;
+  const message = `${toText(place)}: ${error.message}`;
+  return { ...report, error: new AgentError(code, message, { hint, cause, owner: owner.name }) };
+}
+
+function refuse(path: string, reason: string): AgentError {
+  return new AgentError("extension_refused", `The extension ${path} was not loaded: it ${reason}.`, {
+    hint: "Put a regular file there, or take it away.",
+  });
+}
+
+function missing(path: string): AgentError {
+  return new AgentError("extension_source", `There is no extension at ${path}.`, {
+    hint: "Name a .ts or .js file, or a folder with a package.json that lists extensions, an index.ts or an index.js.",
+  });
+}

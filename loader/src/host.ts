@@ -1,0 +1,78 @@
+import { AgentError, type FlagValue, type Host, headlessUi } from "@pi-agent/kernel";
+import type { CredentialStore } from "./credentials.ts";
+import { exec } from "./exec.ts";
+import type { ModelStore } from "./models.ts";
+import type { LoadMode, LoadOptions } from "./options.ts";
+import type { LoadPlan } from "./plan.ts";
+import type { ResourceStore } from "./resources.ts";
+import type { SettingsStore } from "./settings.ts";
+import type { TrustDecision } from "./trust.ts";
+
+declare module "@pi-agent/kernel" {
+  interface Services {
+    trust: TrustService;
+  }
+}
+
+/** What extensions may know about trust. */
+export interface TrustService {
+  readonly decision: TrustDecision;
+  /** `undefined` before the project was looked at. */
+  readonly plan?: LoadPlan;
+}
+
+/** The host that the loader gives an agent. */
+export interface LoaderHost extends Host {
+  settings: SettingsStore;
+  credentials: CredentialStore;
+  models: ModelStore;
+  trust: TrustService;
+}
+
+/** Puts the host together. `cwd` is changed when a session from elsewhere is opened, `flags` filled when they are settled. */
+export function createHost(parts: {
+  cwd: string;
+  options: LoadOptions;
+  settings: SettingsStore;
+  credentials: CredentialStore;
+  models: ModelStore;
+  resources: ResourceStore;
+  trust: TrustService;
+  flags: ReadonlyMap<string, FlagValue>;
+}): LoaderHost {
+  const { options, resources, trust } = parts;
+  const host: LoaderHost = {
+    cwd: parts.cwd,
+    ...describeMode(options.mode),
+    flags: parts.flags,
+    settings: parts.settings,
+    resources: resources.service,
+    credentials: parts.credentials,
+    models: parts.models,
+    trust,
+    packages: undefined,
+    isProjectTrusted: () => trust.decision === "trusted",
+    fetch: (...request) => fetch(...request),
+    exec: (command, args, given) => exec(command, args, { cwd: host.cwd, ...given }),
+    newSession: () => refuse("start a session"),
+    switchSession: () => refuse("switch sessions"),
+    fork: () => refuse("fork a session"),
+    reload: () => refuse("reload"),
+    shutdown: () => {},
+    ...options.host,
+  };
+  return host;
+}
+
+function describeMode(mode: LoadMode | undefined): Pick<Host, "mode" | "hasUI" | "ui"> {
+  if (mode) return { mode: mode.name, hasUI: mode.hasUI, ui: mode.ui };
+  return { mode: "sdk", hasUI: false, ui: headlessUi };
+}
+
+function refuse(action: string): Promise<never> {
+  return Promise.reject(
+    new AgentError("no_host", `This program cannot ${action} while it runs.`, {
+      hint: "Start it again, or give load() a host that can.",
+    }),
+  );
+}

@@ -1,0 +1,12 @@
+export type { LoaderHost, TrustService } from "./host.ts";
+export { createImporter, type Importer } from "./import.ts";
+export { load } from "./load.ts";
+export type { AskTrust, Loaded, LoadFlags, LoadMode, LoadOptions, TrustAnswer } from "./options.ts";
+export { agentDirOf, findBoundary, findPlaces, type Places } from "./places.ts";
+export type { Grade, LoadPlan, PlanItem, Verdict } from "./plan.ts";
+export { loadProject, type ProjectTarget } from "./project.ts";
+export type { LoadReport } from "./report.ts";
+export { createResources, type ResourceSource, type ResourceStore } from "./resources.ts";
+export { makePlan, type ScanInput } from "./scan.ts";
+export { openSettings, type SettingsStore } from "./settings.ts";
+export { type Evidence, settleTrust, type TrustDecision, type TrustGrant } from "./trust.ts";

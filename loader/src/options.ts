@@ -1,0 +1,80 @@
+/** What a program asks the loader for, and what it gets. Types only. */
+import type {
+  Agent,
+  ExtensionEntry,
+  FlagValue,
+  Host,
+  LeakReport,
+  MaybePromise,
+  Registered,
+  Ui,
+} from "@pi-agent/kernel";
+import type { LoaderHost } from "./host.ts";
+import type { LoadPlan } from "./plan.ts";
+import type { LoadReport } from "./report.ts";
+import type { ResourceSource } from "./resources.ts";
+
+/**
+ * What a person says to a project: this content · its texts only · this folder, whatever it becomes · not now · never.
+ * Anything else counts as `not-now`.
+ */
+export type TrustAnswer = "content" | "text" | "folder" | "not-now" | "never";
+
+/** Asks about what of a plan is still held. */
+export type AskTrust = (plan: LoadPlan, signal: AbortSignal) => MaybePromise<unknown>;
+
+/** The front end: where questions go, and whether anybody is there to answer them. */
+export interface LoadMode {
+  name: string;
+  hasUI: boolean;
+  ui: Ui;
+  askTrust?: AskTrust;
+}
+
+export interface LoadFlags {
+  /** `--approve` or `--no-approve`, for this process; beats everything else. */
+  approve?: boolean;
+  /** `-e`, in the order typed, relative to `cwd`. */
+  extensions?: readonly string[];
+  noExtensions?: boolean;
+  noContextFiles?: boolean;
+  offline?: boolean;
+  verbose?: boolean;
+  /**
+   * All other flags by long name; `undefined` for one without a value. They are checked once user scope has registered
+   * its own, and fail with `unknown_flag` or `flag_value`. A function gets what is registered and checks for itself.
+   */
+  values?:
+    | ReadonlyMap<string, FlagValue | undefined>
+    | ((registered: ReadonlyMap<string, Registered<"flag">>) => ReadonlyMap<string, FlagValue>);
+  /** Names in `values` that the front end itself understands. */
+  known?: readonly string[];
+}
+
+export interface LoadOptions {
+  cwd: string;
+  /** Default: the process's. */
+  env?: NodeJS.ProcessEnv;
+  /** Default: `agentDirOf(env)`. */
+  agentDir?: string;
+  flags?: LoadFlags;
+  /** The default agent's packages, in load order. */
+  official?: readonly ExtensionEntry[];
+  /** Left out: nobody is there, and no project is trusted but by `flags.approve` or `trust`. */
+  mode?: LoadMode;
+  /** Where text resources come from; `"files"` are the loader's own. Default: only those. */
+  sources?: readonly ("files" | ResourceSource)[];
+  /** The answer of embedding code, in place of a person's. Left out without a `mode`: untrusted. */
+  trust?: TrustAnswer | AskTrust;
+  /** Members of the host that the front end provides: sessions, `shutdown`, `fetch`. */
+  host?: Partial<Pick<Host, "newSession" | "switchSession" | "fork" | "reload" | "shutdown" | "fetch">>;
+  signal?: AbortSignal;
+}
+
+export interface Loaded {
+  agent: Agent;
+  host: LoaderHost;
+  report: LoadReport;
+  /** Unloads everything; answers what could not be cleaned up. */
+  dispose(): Promise<LeakReport>;
+}

@@ -1,0 +1,58 @@
+import type { Agent, ProviderDefinition } from "@pi-agent/kernel";
+import type { CustomProvider, ModelsFile } from "./models-file.ts";
+
+/** Asks the kernel what is registered: an agent's own `registry`. */
+export type RegistryOf = Agent["registry"];
+
+/** A provider as the registries and `models.json` make it together. */
+export interface ProviderRow {
+  id: string;
+  name: string;
+  /** The variables that may hold its key, best first. */
+  env: readonly string[];
+  definition?: ProviderDefinition;
+  custom?: CustomProvider;
+  /** Set when it gets no key (T4): the project that defined it, or the wire format that it speaks. */
+  keylessBecause?: string;
+}
+
+/** Lists all providers. What a project registers never stands in for one that the person has in `models.json`. */
+export function listProviders(registry: RegistryOf, file: ModelsFile): Map<string, ProviderRow> {
+  const rows = new Map<string, ProviderRow>();
+  const customs = file.providers();
+  const projectApis = apisOfProject(registry);
+  // The name counts, not what the definition calls itself: names are what the kernel guards.
+  for (const [id, { value: definition, owner }] of registry("provider")) {
+    const custom = customs.get(id);
+    const isProjects = owner.scope === "project";
+    if (isProjects && custom) continue;
+    const keylessBecause = isProjects
+      ? `the project defined it (${owner.path ?? owner.name})`
+      : tellProjectApi(projectApis, [definition, ...definition.models]);
+    const name = custom?.name ?? definition.name ?? id;
+    rows.set(id, { id, name, env: definition.env, definition, custom, keylessBecause });
+  }
+  for (const [id, custom] of customs) {
+    const keylessBecause = tellProjectApi(projectApis, [custom, ...custom.models]);
+    if (!rows.has(id)) rows.set(id, { id, name: custom.name ?? id, env: [], custom, keylessBecause });
+  }
+  return rows;
+}
+
+/** By name: who of the project registered it. */
+function apisOfProject(registry: RegistryOf): Map<string, string> {
+  const apis = new Map<string, string>();
+  for (const [name, { owner }] of registry("api")) {
+    if (owner.scope === "project") apis.set(name, owner.path ?? owner.name);
+  }
+  return apis;
+}
+
+function tellProjectApi(
+  projectApis: ReadonlyMap<string, string>,
+  speakers: readonly { api?: string }[],
+): string | undefined {
+  if (projectApis.size === 0) return undefined;
+  const api = speakers.map((speaker) => speaker.api ?? "").find((name) => projectApis.has(name));
+  return api && `the project defined its wire format ${api} (${projectApis.get(api)})`;
+}

@@ -1,0 +1,102 @@
+/** What became of everything that was to be loaded. */
+import type { AgentError, ExtensionReport } from "@pi-agent/kernel";
+import type { Places } from "./places.ts";
+import type { LoadPlan, PlanItem } from "./plan.ts";
+import { toPrintable } from "./printable.ts";
+import { wordFileProblem, wordForeign, wordRefusal, wordWithheld } from "./problems.ts";
+import type { ResourceStore } from "./resources.ts";
+import type { SettingsStore } from "./settings.ts";
+import type { TrustDecision, TrustGrant } from "./trust.ts";
+
+export interface LoadReport {
+  readonly cwd: string;
+  readonly boundary: string;
+  readonly agentDir: string;
+  /** Every extension, in load order, whether it was loaded or failed. */
+  readonly extensions: readonly ExtensionReport[];
+  /** What the project brings, with what became of it. */
+  readonly plan: LoadPlan;
+  readonly decision: TrustDecision;
+  readonly decidedBy: TrustGrant["decidedBy"];
+  /** What a person should know: each with what happened, why, and what to do. */
+  readonly problems: readonly AgentError[];
+  /** One line for standard error about what was not loaded; `undefined` when everything was. */
+  heldLine(): string | undefined;
+}
+
+// What can run comes first.
+const LABELS: Record<string, string> = {
+  extension: "extension",
+  agent: "agent",
+  settings: "settings file",
+  skill: "skill",
+  prompt: "prompt",
+  theme: "theme",
+  "system-prompt": "system prompt",
+  "append-system-prompt": "system prompt addition",
+  "context-file": "context file",
+};
+
+/** Makes the report of a load. */
+export function createReport(from: {
+  places: Places;
+  settings: Pick<SettingsStore, "problems" | "withheld" | "path">;
+  resources: Pick<ResourceStore, "refused">;
+  reports: readonly ExtensionReport[];
+  problems: readonly AgentError[];
+  grant: TrustGrant;
+}): LoadReport {
+  const { places, settings, grant } = from;
+  const { cwd, boundary, agentDir, foreignAgentDir } = places;
+  return {
+    cwd,
+    boundary,
+    agentDir,
+    extensions: from.reports,
+    plan: grant.plan,
+    decision: grant.decision,
+    decidedBy: grant.decidedBy,
+    get problems() {
+      return [
+        ...(foreignAgentDir === undefined ? [] : [wordForeign(foreignAgentDir, boundary)]),
+        ...settings.problems.map(wordFileProblem),
+        ...from.problems,
+        ...from.resources.refused.map(wordRefusal),
+        ...settings.withheld.map(wordWithheld),
+      ];
+    },
+    heldLine: () => wordHeld(grant.plan),
+  };
+}
+
+/** Words what of a plan is held back, and what is refused. */
+export function wordHeld({ items }: LoadPlan): string | undefined {
+  const held = items.filter(({ verdict }) => verdict === "held");
+  const refused = items.filter(({ verdict }) => verdict === "refused");
+  const parts: string[] = [];
+  if (held.length > 0) parts.push(`${count(held.length, "project resource")} held back (${countKinds(held)})`);
+  if (refused.length > 0)
+    parts.push(
+      `${held.length > 0 ? refused.length : count(refused.length, "project resource")} refused (${wordRefused(refused)})`,
+    );
+  if (parts.length === 0) return undefined;
+  return `${parts.join(", ")}: ${held.length > 0 ? "run again with --approve, or see: " : "see: "}pi trust show`;
+}
+
+function countKinds(items: readonly PlanItem[]): string {
+  const kinds = new Set([...Object.keys(LABELS), ...items.map(({ kind }) => kind)]);
+  const counts = [...kinds].map((kind) => {
+    const number = items.filter((item) => item.kind === kind).length;
+    return number === 0 ? "" : count(number, LABELS[kind] ?? kind);
+  });
+  return counts.filter((text) => text !== "").join(", ");
+}
+
+function wordRefused([first, ...others]: readonly PlanItem[]): string {
+  const named = first ? `${toPrintable(first.id.slice(first.kind.length + 1))} ${toPrintable(first.reason)}` : "";
+  return others.length === 0 ? named : `${named}, and ${others.length} more`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${toPrintable(noun)}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,238 @@
+/**
+ * Looks at what a project would load, without executing or obeying any of it.
+ *
+ *   .pi of the working directory, else of the boundary ─┐
+ *   .agents/skills and context files up to the boundary ├─► found ─► members read once ─► digests ─► load plan
+ *   what the person typed or linked inside the boundary ┘
+ *
+ * Regular files only, below limits; everything that cannot be accepted is in the plan as refused, with its reason (T5).
+ */
+import { join } from "node:path";
+import type { Registered } from "@pi-agent/kernel";
+import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
+import { type Found, type FoundKind, find, findSkills, isSwitchedOff } from "./discover.ts";
+import { ProjectView, Refusal, type ScanLimits } from "./file-view.ts";
+import { readMembers } from "./members.ts";
+import { foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
+import {
+  belowBoundary,
+  createPlan,
+  digestBytes,
+  digestMembers,
+  type Grade,
+  itemId,
+  type LoadPlan,
+  type Member,
+  type PlanItem,
+  type Verdict,
+} from "./plan.ts";
+import type { SettingsStore } from "./settings.ts";
+
+export interface ScanInput {
+  places: Places;
+  /** Reads settings as data. */
+  settings: Pick<SettingsStore, "inspectProject">;
+  /** Real paths inside the boundary, of extensions that the person typed or has a link to among their own. */
+  inside?: readonly { path: string; source: string; isTyped: boolean }[];
+  kinds?: ReadonlyMap<string, Registered<"resource-kind">>;
+  contextFiles?: "always" | "trusted" | "never";
+  limits?: ScanLimits;
+}
+
+interface Claim {
+  kind: string;
+  grade: Grade;
+  source: string;
+  scope?: PlanItem["scope"];
+  verdict?: Verdict;
+  reason?: string;
+}
+
+const FOLDERS: readonly { kind: FoundKind; name: string; grade: Grade }[] = [
+  { kind: "extension", name: "extensions", grade: "executable" },
+  { kind: "agent", name: "agents", grade: "executable" },
+  { kind: "skill", name: "skills", grade: "text" },
+  { kind: "prompt", name: "prompts", grade: "text" },
+  { kind: "theme", name: "themes", grade: "text" },
+];
+const FILES = [
+  { kind: "system-prompt", name: "SYSTEM.md" },
+  { kind: "append-system-prompt", name: "APPEND_SYSTEM.md" },
+];
+
+/** Makes the load plan of a project. Nothing in it is decided yet but what needs no decision. */
+export async function makePlan(input: ScanInput): Promise<LoadPlan> {
+  const scan = new Scan(input);
+  for (const each of input.inside ?? []) await scan.addInside(each);
+  await scan.addConfig();
+  await scan.addAgentsSkills();
+  scan.addContextFiles();
+  return scan.finish();
+}
+
+class Scan {
+  private readonly input: ScanInput;
+  private readonly view: ProjectView;
+  private readonly items = new Map<string, PlanItem>();
+
+  constructor(input: ScanInput) {
+    this.input = input;
+    this.view = new ProjectView(input.limits);
+  }
+
+  /** Reads what belongs to a resource and enters it; the first claim to a path keeps it. */
+  add(found: Found, claim: Claim): void {
+    const { boundary } = this.input.places;
+    const id = itemId(claim.kind, boundary, found.path);
+    if (this.items.has(id)) return;
+    const { kind, grade, source, scope = "project", verdict = "held", reason = "waits for your answer" } = claim;
+    const read = this.readFound(found, claim);
+    const item: PlanItem = {
+      id,
+      kind,
+      path: found.path,
+      source,
+      scope,
+      grade,
+      digest: "",
+      members: {},
+      verdict,
+      reason,
+      ...(found.requires && { requires: found.requires }),
+    };
+    if (typeof read === "string") this.items.set(id, { ...item, verdict: "refused", reason: read });
+    else {
+      const members = Object.fromEntries(read.map((member) => [belowBoundary(boundary, member.path), toText(member)]));
+      const allow = verdict === "held" ? { allow: "pi --approve" } : {};
+      this.items.set(id, { ...item, digest: digestMembers(boundary, read), members, ...allow });
+    }
+  }
+
+  async addInside({ path, source, isTyped }: { path: string; source: string; isTyped: boolean }): Promise<void> {
+    const typed: Partial<Claim> = { scope: "flag", verdict: "loaded", reason: "you typed its path" };
+    const found = await find("extension", this.view, path);
+    if (found.length === 0) found.push({ path, root: path, refusal: "holds no extension" });
+    this.addAll(found, { kind: "extension", grade: "executable", source, ...(isTyped && typed) });
+  }
+
+  async addConfig(): Promise<void> {
+    const { cwd, boundary, foreignAgentDir } = this.input.places;
+    const folder = [cwd, boundary].map((each) => join(each, ".pi")).find(lookAt);
+    if (folder) await this.addConfigFolder(folder, ".pi");
+    if (foreignAgentDir && foreignAgentDir !== folder) await this.addConfigFolder(foreignAgentDir, "agent directory");
+  }
+
+  async addAgentsSkills(): Promise<void> {
+    const { cwd, boundary, homeSkills } = this.input.places;
+    for (const folder of foldersUpTo(cwd, boundary)) {
+      const agents = join(folder, ".agents");
+      const skills = join(agents, "skills");
+      if (skills === homeSkills || this.view.kindOf(agents) === "missing") continue;
+      this.addAll(await this.findBelow(agents, skills), { kind: "skill", grade: "text", source: ".agents" });
+    }
+  }
+
+  addContextFiles(): void {
+    const { cwd, boundary } = this.input.places;
+    const { contextFiles = "always" } = this.input;
+    if (contextFiles === "never") return;
+    const loads: Partial<Claim> = { verdict: "loaded", reason: "context files load by default" };
+    const claim: Claim = { kind: "context-file", grade: "text", source: "project" };
+    for (const folder of foldersUpTo(cwd, boundary).toReversed()) {
+      this.addAll(findContextFile(this.view, folder), { ...claim, ...(contextFiles === "always" && loads) });
+    }
+  }
+
+  finish(): LoadPlan {
+    const { boundary, cwd } = this.input.places;
+    return createPlan({ project: boundary, cwd }, [...this.items.values()], this.view.contents);
+  }
+
+  private addAll(found: readonly Found[], claim: Claim): void {
+    for (const each of found) this.add(each, claim);
+  }
+
+  private async findBelow(agents: string, skills: string): Promise<Found[]> {
+    if (this.view.kindOf(agents) === "folder") return findSkills(this.view, skills, false);
+    return [{ path: agents, root: agents, refusal: "is a link, or no folder" }];
+  }
+
+  private async addConfigFolder(folder: string, source: string): Promise<void> {
+    if (this.view.kindOf(folder) !== "folder") {
+      const refusal = "is a link, or no folder";
+      return this.add({ path: folder, root: folder, refusal }, { kind: "folder", grade: "executable", source });
+    }
+    const lists = this.addSettings(join(folder, "settings.json"), source);
+    for (const { kind, name, grade } of FOLDERS) {
+      const list = lists[name] ?? [];
+      for (const entry of list.filter((each) => !/^[!+-]/.test(each))) {
+        this.addAll(await this.findListed(kind, folder, entry), { kind, grade, source: "settings" });
+      }
+      const found = await find(kind, this.view, join(folder, name));
+      this.addAll(
+        found.filter((each) => !isSwitchedOff(each, folder, list)),
+        { kind, grade, source },
+      );
+    }
+    for (const { kind, name } of FILES) this.addFile(join(folder, name), { kind, grade: "text", source });
+    this.addKinds(folder, source);
+  }
+
+  /** Enters a settings file, and answers the lists of resources in it. */
+  private addSettings(path: string, source: string): Record<string, string[]> {
+    this.addFile(path, { kind: "settings", grade: "settings", source });
+    const id = itemId("settings", this.input.places.boundary, path);
+    const item = this.items.get(id);
+    const bytes = this.view.contents.get(path);
+    if (!item || item.verdict === "refused" || !bytes) return {};
+    const { settings } = this.input.settings.inspectProject(bytes, path);
+    if (settings.some(({ grade }) => grade === "consent")) this.items.set(id, { ...item, grade: "executable" });
+    const lists: Record<string, string[]> = {};
+    for (const { key, value } of settings) {
+      if (Array.isArray(value)) lists[key] = value.filter((each) => typeof each === "string");
+    }
+    return lists;
+  }
+
+  private async findListed(kind: FoundKind, folder: string, entry: string): Promise<Found[]> {
+    const { boundary, home } = this.input.places;
+    const path = resolveFrom(folder, entry, home);
+    const refusal = findWayOut(boundary, path);
+    return refusal ? [{ path, root: path, refusal }] : find(kind, this.view, path);
+  }
+
+  private addKinds(folder: string, source: string): void {
+    for (const [kind, { value }] of this.input.kinds ?? []) {
+      for (const place of value.places) {
+        const path = join(folder, place);
+        if (isInside(path, folder)) this.addFile(path, { kind, grade: value.grade, source });
+      }
+    }
+  }
+
+  private addFile(path: string, claim: Claim): void {
+    if (this.view.kindOf(path) !== "missing") this.add({ path, root: path }, claim);
+  }
+
+  private readFound(found: Found, claim: Claim): Member[] | string {
+    if (found.refusal !== undefined) return found.refusal;
+    try {
+      const isText = claim.grade !== "executable" && found.root === found.path;
+      return readMembers(this.view, found.root, isText ? MAX_TEXT_BYTES : undefined);
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return thrown.message;
+      throw thrown;
+    }
+  }
+}
+
+/** Says how a path leaves the project: by its spelling, or through a link on the way; `undefined` when it does not. */
+function findWayOut(boundary: string, path: string): string | undefined {
+  if (path.includes("\0") || !isInside(path, boundary)) return "leaves the project";
+  const isThroughLink = foldersUpTo(path, boundary).some((each) => each !== boundary && lookAt(each)?.isSymbolicLink());
+  return isThroughLink ? "is a link, or is reached through one" : undefined;
+}
+
+function toText({ type, content }: Member): string {
+  return type === "link" ? `link ${content.toString("utf8")}` : digestBytes(content);
+}

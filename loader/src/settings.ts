@@ -1,0 +1,204 @@
+import { join } from "node:path";
+import { AgentError, type Json, type JsonObject, type Services, type Undo } from "@pi-agent/kernel";
+import { findMisfits } from "./json-check.ts";
+import type { FileProblem } from "./jsonc.ts";
+import { type OwnFile, parseOwnText, readOwnFile } from "./own-file.ts";
+import { writeSetting } from "./settings-file.ts";
+import {
+  type GradedSetting,
+  gradeSettings,
+  schemaAt,
+  takeProjectSettings,
+  type WithheldSetting,
+} from "./settings-grades.ts";
+import { fitSettings, tellUnknown } from "./settings-layer.ts";
+import { changedKeys, defaultsOf, mergeSettings, valueAt } from "./settings-merge.ts";
+import { SETTINGS_SCHEMA, type SettingSchema } from "./settings-schema.ts";
+
+/** What a project's settings file asks for, before anything of it is in force. */
+export interface ProjectSettingsReport {
+  settings: GradedSetting[];
+  problem?: FileProblem;
+}
+
+export type SettingsStore = Services["settings"] & {
+  /** The person's settings file. */
+  readonly path: string;
+  /** What is wrong in the files: faults, values that do not fit, keys that nothing here knows. */
+  readonly problems: readonly FileProblem[];
+  /** What the granted project asks for and does not get. */
+  readonly withheld: readonly WithheldSetting[];
+  /** What the person has, whatever a project says: their value, else the default. */
+  userValue(key: string): Json | undefined;
+  /** What the granted project has put in force, by itself. */
+  projectValue(key: string): Json | undefined;
+  /** Reads a project's settings file as data, for the load plan. */
+  inspectProject(bytes: Uint8Array, path: string): ProjectSettingsReport;
+  /** Lays a trusted project's settings over the person's, as far as each key's grade allows. */
+  grantProject(bytes: Uint8Array, path: string, consent: boolean): void;
+  /** Takes the project's settings away again. */
+  revokeProject(): void;
+  /** Lays the settings of an agent manifest, which the person named, over everything. */
+  override(values: JsonObject): Undo;
+  /** Makes a namespace of an extension known. Its keys take part when their schema gives them a grade. */
+  declare(namespace: string, schema: SettingSchema): Undo;
+  /** Reads the person's file again; a file that is broken now leaves the values that were in force. */
+  reload(): void;
+};
+
+/** Opens the settings of an agent directory. Never fails: what cannot be read leaves the defaults in force. */
+export function openSettings({ agentDir }: { agentDir: string }): SettingsStore {
+  return new LayeredSettings(join(agentDir, "settings.json"));
+}
+
+/**
+ *   defaults ◄─ user ◄─ project, as its grades allow ◄─ overrides ──► merged
+ */
+class LayeredSettings implements SettingsStore {
+  readonly path: string;
+  #schema: SettingSchema = SETTINGS_SCHEMA;
+  #file: OwnFile;
+  #user: JsonObject = {};
+  #projectFile: { file: OwnFile; consent: boolean } | undefined;
+  #project: JsonObject = {};
+  #overrides: JsonObject[] = [];
+  #merged: JsonObject = {};
+  #problems: FileProblem[] = [];
+  #withheld: WithheldSetting[] = [];
+  #listeners = new Set<(key: string) => void>();
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string) {
+    this.path = path;
+    this.#file = readOwnFile(path);
+    this.#layer();
+  }
+
+  get(key: string): Json | undefined {
+    return valueAt(this.#merged, key);
+  }
+
+  userValue(key: string): Json | undefined {
+    return valueAt(this.#user, key);
+  }
+
+  projectValue(key: string): Json | undefined {
+    return valueAt(this.#project, key);
+  }
+
+  get problems(): readonly FileProblem[] {
+    return [...this.#problems, ...tellUnknown(this.#schema, this.#file)];
+  }
+
+  get withheld(): readonly WithheldSetting[] {
+    return this.#withheld;
+  }
+
+  async set(key: string, value: Json): Promise<void> {
+    this.#check(key, value);
+    // One at a time within the process: they would only wait for each other's lock.
+    const write = this.#lastWrite.then(() => writeSetting(this.path, key.split("."), value ?? undefined));
+    this.#lastWrite = write.catch(() => {});
+    const file = await write;
+    this.#change(() => {
+      this.#file = file;
+    });
+  }
+
+  onChange(listener: (key: string) => void): Undo {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  inspectProject(bytes: Uint8Array, path: string): ProjectSettingsReport {
+    const file = parseOwnText(path, new TextDecoder().decode(bytes));
+    return { settings: gradeSettings(this.#schema, file.values), problem: file.problem };
+  }
+
+  grantProject(bytes: Uint8Array, path: string, consent: boolean): void {
+    const file = parseOwnText(path, new TextDecoder().decode(bytes));
+    this.#change(() => {
+      this.#projectFile = { file, consent };
+    });
+  }
+
+  revokeProject(): void {
+    this.#change(() => {
+      this.#projectFile = undefined;
+    });
+  }
+
+  override(values: JsonObject): Undo {
+    this.#change(() => this.#overrides.push(values));
+    return () =>
+      this.#change(() => {
+        this.#overrides = this.#overrides.filter((each) => each !== values);
+      });
+  }
+
+  declare(namespace: string, schema: SettingSchema): Undo {
+    const before = this.#schema;
+    const known = before.properties ?? {};
+    if (Object.hasOwn(known, namespace)) return () => {};
+    this.#change(() => {
+      this.#schema = { ...before, properties: { ...known, [namespace]: schema } };
+    });
+    return () =>
+      this.#change(() => {
+        const { [namespace]: _gone, ...properties } = this.#schema.properties ?? {};
+        this.#schema = { ...this.#schema, properties };
+      });
+  }
+
+  reload(): void {
+    const file = readOwnFile(this.path);
+    this.#change(() => {
+      this.#file = file.problem ? { ...this.#file, problem: file.problem } : file;
+    });
+  }
+
+  #check(key: string, value: Json): void {
+    const schema = schemaAt(this.#schema, key);
+    const names = key.split(".");
+    const misfit = value !== null && schema && findMisfits(schema, value)[0];
+    if (!misfit && names.every((name) => name !== "" && name !== "__proto__")) return;
+    const why = misfit ? misfit.message : "that is not the name of a setting";
+    throw new AgentError("invalid_setting", `"${key}" cannot be set: ${why}.`, {
+      hint: "Nothing was written. Give it another value.",
+    });
+  }
+
+  #change(apply: () => void): void {
+    const before = this.#merged;
+    apply();
+    this.#layer();
+    const changed = changedKeys(before, this.#merged);
+    for (const listener of this.#listeners) changed.forEach((key) => listener(key));
+  }
+
+  #layer(): void {
+    const schema = this.#schema;
+    const { values, problems } = fitSettings(schema, this.#file);
+    this.#problems = problems;
+    this.#user = mergeSettings(schema, defaultsOf(schema), values);
+    const project = this.#projectFile;
+    if (project?.file.problem) problems.push(project.file.problem);
+    const asked = { values: project?.file.values ?? {}, consent: project?.consent ?? false };
+    const taken = takeProjectSettings(schema, this.#user, asked);
+    this.#project = taken.values;
+    this.#withheld = taken.withheld;
+    this.#merged = [this.#project, ...this.#overrides].reduce<JsonObject>(
+      (lower, upper) => mergeSettings(schema, lower, upper),
+      this.#user,
+    );
+    deepFreeze(this.#merged);
+    deepFreeze(this.#user);
+    deepFreeze(this.#project);
+  }
+}
+
+function deepFreeze(value: Json): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+}

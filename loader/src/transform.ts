@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TransformOptions, TransformResult } from "jiti";
+
+// What the cached text depends on beside its source. Change it with jiti.
+export const TRANSFORM_VERSION = "jiti 2.7.0";
+const END = "\n//# pi-agent: complete";
+
+/**
+ * Makes jiti's `transform`: `check` may refuse a file by throwing; the result is kept by content in `cacheDir`, which is
+ * made for this user alone. `compile` is asked for what is not there yet.
+ */
+export function createTransform(options: {
+  cacheDir: string;
+  check(filename: string, source: string): void;
+  compile(options: TransformOptions): string;
+}): (given: TransformOptions) => TransformResult {
+  return (given) => {
+    options.check(given.filename ?? "", given.source);
+    const path = join(options.cacheDir, `${keyOf(given)}.js`);
+    const known = readKept(path);
+    if (known !== undefined) return { code: known };
+    const code = options.compile(given);
+    // jiti hands a syntax error on as code that throws it.
+    if (!code.includes("__JITI_ERROR__")) keep(options.cacheDir, path, code);
+    return { code };
+  };
+}
+
+function keyOf({ source, ts, async, jsx, interopDefault }: TransformOptions): string {
+  const flags = JSON.stringify([TRANSFORM_VERSION, ts, async, jsx, interopDefault]);
+  return createHash("sha256").update(`${flags}\n${source}`).digest("hex");
+}
+
+function readKept(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, "utf8");
+    return text.endsWith(END) ? text.slice(0, -END.length) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(folder: string, path: string, code: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const draft = `${path}.${process.pid}.tmp`;
+    writeFileSync(draft, code + END, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch {
+    // Without a cache the next start compiles again; nothing else is lost.
+  }
+}

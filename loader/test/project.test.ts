@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { createAgent } from "@pi-agent/kernel";
+import { expect, onTestFinished, test } from "vitest";
+import type { TempProject } from "../../test/kit/src/index.ts";
+import { createImporter } from "../src/import.ts";
+import { loadProject, type ProjectTarget } from "../src/project.ts";
+import { createResources } from "../src/resources.ts";
+import { openSettings } from "../src/settings.ts";
+import { settleTrust } from "../src/trust.ts";
+import { canary, marks, planOf, project, toolExtension } from "./loading.ts";
+
+function targetOf(at: TempProject, cwd = at.path): ProjectTarget {
+  const agent = createAgent();
+  const importer = createImporter({ agentDir: at.agentDir, modules: () => new Map() });
+  onTestFinished(async () => {
+    await agent.dispose();
+    importer.dispose();
+  });
+  const resources = createResources({ sources: ["files"], contextFiles: true });
+  return { cwd, agent, importer, resources, settings: openSettings({ agentDir: at.agentDir }) };
+}
+
+test("a grant for one project loads nothing of another", async () => {
+  const at = await project({ files: { "a/.git": "", "a/.pi/extensions/x.ts": "", "b/.git": "" } });
+  const grant = await settleTrust(await planOf(at, { cwd: join(at.path, "a") }), { approve: true });
+  await expect(loadProject(grant, targetOf(at, join(at.path, "b")))).rejects.toMatchObject({ code: "no_grant" });
+});
+
+test("code that changed between the decision and its evaluation is not evaluated", async () => {
+  const at = await project();
+  await at.write(".pi/extensions/x.ts", toolExtension("x", ""));
+  await at.write(".pi/extensions/fine.ts", toolExtension("fine", ""));
+  const grant = await settleTrust(await planOf(at), { approve: true });
+  await at.write(".pi/extensions/x.ts", canary(at, "swapped"));
+  const target = targetOf(at);
+  const reports = await loadProject(grant, target);
+  expect(marks(at)).toEqual([]);
+  expect(reports.map(({ state, error }) => [state, error?.code])).toEqual([
+    ["loaded", undefined],
+    ["failed", "content_changed"],
+  ]);
+  expect([...target.agent.registry("tool").keys()]).toEqual(["fine"]);
+});
+
+test("a helper of an extension's folder that changed is not evaluated either", async () => {
+  const at = await project({ files: { ".pi/extensions/x/index.ts": "import './lib.ts';\nexport default () => {};" } });
+  await at.write(".pi/extensions/x/lib.ts", "export {};");
+  const grant = await settleTrust(await planOf(at), { approve: true });
+  await at.write(".pi/extensions/x/lib.ts", canary(at, "swapped"));
+  const [report] = await loadProject(grant, targetOf(at));
+  expect(report?.error?.code).toBe("content_changed");
+  expect(marks(at)).toEqual([]);
+});
+
+test("settings are those that were hashed, whatever the file is now", async () => {
+  const at = await project({ files: { ".pi/settings.json": `{ "theme": "hashed" }` } });
+  const grant = await settleTrust(await planOf(at), { approve: true });
+  await at.write(".pi/settings.json", `{ "theme": "changed" }`);
+  const target = targetOf(at);
+  await loadProject(grant, target);
+  expect((target.settings as ReturnType<typeof openSettings>).get("theme")).toBe("hashed");
+});
+
+test("nothing granted is nothing loaded", async () => {
+  const at = await project();
+  await at.write(".pi/extensions/x.ts", canary(at, "x"));
+  const grant = await settleTrust(await planOf(at), {});
+  expect(await loadProject(grant, targetOf(at))).toEqual([]);
+  expect(marks(at)).toEqual([]);
+});
