@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+// The door of the command. Old syntax throughout: a Node that is too old must still be able to read it and say so.
+"use strict";
+
+const about = require("../package.json");
+
+module.exports = { run, explainOldNode };
+
+if (require.main === module) run(process.argv.slice(2));
+
+function run(argv) {
+  const tooOld = explainOldNode();
+  if (tooOld) {
+    console.error(tooOld);
+    process.exitCode = 1;
+  } else if (argv[0] === "--version" || argv[0] === "-v") {
+    console.log(about.version);
+  } else {
+    enableCompileCache();
+    start(argv);
+  }
+}
+
+/** One line for a person whose Node is too old; else `undefined`. */
+function explainOldNode() {
+  const have = process.versions.node;
+  const need = about.engines.node.replace(">=", "");
+  if (!isOlder(have, need)) return undefined;
+  return `pi needs Node ${need} or newer; this is Node ${have}. Get it from https://nodejs.org`;
+}
+
+function isOlder(version, other) {
+  const have = version.split(".").map(Number);
+  const need = other.split(".").map(Number);
+  for (let i = 0; i < 3; i++) if (have[i] !== need[i]) return have[i] < need[i];
+  return false;
+}
+
+function start(argv) {
+  let program;
+  try {
+    program = require("../dist/main.js");
+  } catch (error) {
+    if (error.code !== "MODULE_NOT_FOUND") throw error;
+    console.error("error: pi is not built here\n  why: cli/dist/main.js is missing\n  try: pnpm build");
+    process.exitCode = 1;
+    return;
+  }
+  program.main(argv).catch((error) => {
+    console.error(error);
+    process.exitCode = 1;
+  });
+}
+
+/** Keeps compiled code between starts, in a folder made and checked first: on an impossible one Node spins for ever. */
+function enableCompileCache() {
+  if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
+  const folder = findCacheFolder();
+  if (folder) require("module").enableCompileCache(folder);
+}
+
+function findCacheFolder() {
+  const path = require("path");
+  const os = require("os");
+  const home = process.env.HOME || os.homedir();
+  const named = process.env.PI_CODING_AGENT_DIR || path.join(home, ".pi", "agent");
+  const agentDir = named === "~" || named.slice(0, 2) === "~/" ? home + named.slice(1) : named;
+  const account = process.getuid ? process.getuid() : "user";
+  return (
+    makeOwnFolder(path.resolve(agentDir, "cache", "compile")) ||
+    makeOwnFolder(path.join(os.tmpdir(), `pi-compile-${account}`))
+  );
+}
+
+/** Makes a folder for this account alone. One that others may write is not used: what lies in it is run. */
+function makeOwnFolder(folder) {
+  const fs = require("fs");
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.accessSync(folder, fs.constants.W_OK);
+    const found = fs.lstatSync(folder);
+    const isOwn = !process.getuid || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
+    return found.isDirectory() && isOwn ? folder : undefined;
+    // oxlint-disable-next-line no-unused-vars -- Node 6 has no catch without a parameter
+  } catch (error) {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+/** Chooses the model, its thinking level and its key by flags, session and settings. */
+import { type Agent, AgentError, type FlagValue, type Model, type ThinkingLevel } from "@pi-agent/kernel";
+import type { Loaded } from "@pi-agent/loader";
+import type { Problem } from "./problem.ts";
+
+interface Found {
+  model: Model;
+  thinkingLevel?: ThinkingLevel;
+}
+
+/**
+ * Sets the model that `--model` and `--provider` name; else keeps the session's; else takes the settings' default or the
+ * first one with a key. Fails with `unknown_model`, `ambiguous_model`, `unknown_provider`, with `no_key`, and with
+ * `no_model` when nothing is asked for and there is no key at all.
+ */
+export async function chooseModel(flags: ReadonlyMap<string, FlagValue>, { agent, host }: Loaded): Promise<void> {
+  const found = findModel(flags, host, agent.state.model);
+  if (!found) throw describeNoModel(agent);
+  const apiKey = flags.get("api-key");
+  if (typeof apiKey === "string") host.credentials.useApiKey(found.model.provider, apiKey);
+  if (!(await agent.setModel(found.model))) await host.credentials.resolve(found.model.provider);
+  const level = flags.get("thinking") ?? found.thinkingLevel;
+  if (level !== undefined) agent.setThinkingLevel(level as ThinkingLevel);
+}
+
+function findModel(
+  flags: ReadonlyMap<string, FlagValue>,
+  { models }: Loaded["host"],
+  current: Model | undefined,
+): Found | undefined {
+  const reference = flags.get("model");
+  const provider = flags.get("provider");
+  const named = typeof provider === "string" ? provider : undefined;
+  if (typeof reference === "string") return models.resolve(reference, named);
+  if (named === undefined && current) return { model: current };
+  return models.initial(named);
+}
+
+function describeNoModel(agent: Agent): AgentError {
+  const variables = [...agent.registry("provider").values()].flatMap(({ value }) => value.env);
+  const problem: Problem = {
+    what: "There is no key for any model",
+    why: `looked for ${variables.join(", ")}, and in auth.json and models.json of the agent directory`,
+    hint: "set one of them, or give --model with --api-key; without a key, run: pi demo",
+  };
+  return new AgentError("no_model", problem.what, { hint: problem.hint, cause: problem });
+}

@@ -1,0 +1,44 @@
+/** The sub-commands that the command brings itself; packages register more. */
+import type { Agent, Host } from "@pi-agent/kernel";
+import type { Loaded, LoadReport } from "@pi-agent/loader";
+import type { Output } from "../stdout-guard.ts";
+
+/** What a sub-command works with. */
+export interface BuiltInIo {
+  agent: Agent;
+  host: Host;
+  report: LoadReport;
+  output: Output;
+  /** Loads what would load in another folder, with the same flags. Who calls it disposes of it. */
+  loadAt(folder: string): Promise<Loaded>;
+}
+
+export interface BuiltIn {
+  summary: string;
+  /** Answers the exit code. */
+  run(args: readonly string[], io: BuiltInIo): Promise<number>;
+}
+
+export const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
+  [
+    "trust",
+    {
+      summary: "what this project would load, and what became of it",
+      run: async (args, io) => (await import("./trust.ts")).showTrust(args, io),
+    },
+  ],
+  [
+    "prompt",
+    {
+      summary: "the system prompt, section by section",
+      run: async (_args, { agent, output }) => (await import("./prompt.ts")).showPrompt(agent, output),
+    },
+  ],
+  [
+    "doctor",
+    {
+      summary: "what is loaded, what is missing, what is wrong",
+      run: async (_args, io) => (await import("./doctor.ts")).runDoctor(io),
+    },
+  ],
+]);

@@ -1,0 +1,44 @@
+/** A flag of the command itself. Extensions register more; those are settled once they are loaded. */
+export interface FlagSpec {
+  name: string;
+  short?: string;
+  /** `optional`: the next argument belongs to it unless it starts with `-` or `@`. */
+  takes: "nothing" | "value" | "optional";
+  /** Each use adds one value; else the last one counts. */
+  multiple?: boolean;
+  choices?: readonly string[];
+  /** The least whole number that is allowed. */
+  least?: number;
+  /** The flag that it takes back: of the two, the last one counts. */
+  opposite?: string;
+}
+
+const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+/** What has to be known before anything is loaded. The flags of packages are theirs: sessions, prompts, logs. */
+export const FLAGS: readonly FlagSpec[] = [
+  { name: "help", short: "h", takes: "nothing" },
+  { name: "version", short: "v", takes: "nothing" },
+  { name: "print", short: "p", takes: "nothing" },
+  { name: "mode", takes: "value" },
+  { name: "verbose", takes: "nothing" },
+  { name: "offline", takes: "nothing" },
+
+  { name: "model", takes: "value" },
+  { name: "provider", takes: "value" },
+  { name: "api-key", takes: "value" },
+  { name: "thinking", takes: "value", choices: THINKING_LEVELS },
+  { name: "list-models", takes: "optional" },
+  { name: "max-turns", takes: "value", least: 1 },
+
+  { name: "tools", short: "t", takes: "value" },
+  { name: "exclude-tools", short: "xt", takes: "value" },
+  { name: "no-builtin-tools", short: "nbt", takes: "nothing" },
+  { name: "no-tools", short: "nt", takes: "nothing" },
+
+  { name: "extension", short: "e", takes: "value", multiple: true },
+  { name: "no-extensions", short: "ne", takes: "nothing" },
+  { name: "no-context-files", short: "nc", takes: "nothing" },
+  { name: "approve", short: "a", takes: "nothing", opposite: "no-approve" },
+  { name: "no-approve", short: "na", takes: "nothing", opposite: "approve" },
+];

@@ -1,0 +1,73 @@
+/** Loads an agent for what was typed. */
+import { AgentError, type ExtensionEntry, type FlagValue, type Registered } from "@pi-agent/kernel";
+import { type Loaded, type LoadFlags, load } from "@pi-agent/loader";
+import { type Arguments, type Settled, settleArguments } from "./arguments.ts";
+import { DEFAULT_PACKAGES } from "./default-packages.ts";
+import type { Exit } from "./exit.ts";
+import type { Front } from "./front.ts";
+import type { Problem } from "./problem.ts";
+import type { Output } from "./stdout-guard.ts";
+
+/** What a start has before anything is loaded. */
+export interface Start {
+  typed: Arguments;
+  front: Front;
+  output: Output;
+  exit: Exit;
+}
+
+/** Loads what is for a folder, and settles the arguments once extensions have registered their flags. */
+export async function loadAgent(start: Start, cwd: string): Promise<{ loaded: Loaded; settled: Settled }> {
+  const { typed, front, exit } = start;
+  let settled: Settled = { flags: new Map(), words: [], files: [] };
+  const settle = (registered: ReadonlyMap<string, Registered<"flag">>) => {
+    settled = settleArguments(typed.rest, registered);
+    // What follows a sub-command is its own to judge; whether there is one is known when all is loaded.
+    if (settled.problem && typed.command === "") throw toUsageError(settled.problem);
+    return new Map([...typed.flags, ...settled.flags]);
+  };
+  const loaded = await load({
+    cwd,
+    flags: toLoadFlags(typed.flags, settle),
+    official: [describeSelf(start.output), ...DEFAULT_PACKAGES],
+    mode: front.mode,
+    host: { shutdown: () => void exit.end(0) },
+    signal: exit.signal,
+  });
+  return { loaded, settled };
+}
+
+/** What the command itself lends to packages: the real standard output, for what a person sends there on purpose. */
+function describeSelf(output: Output): ExtensionEntry {
+  return {
+    owner: { name: "@pi-agent/cli", scope: "official" },
+    extension: (pi) => void pi.register("service", "stdout", { write: (text: string) => output.write(text) }),
+  };
+}
+
+/** The working directory. Fails with `no_cwd` when it is gone. */
+export function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new AgentError("no_cwd", "The folder that you are in is gone", { cause, hint: "change to one that exists" });
+  }
+}
+
+function toLoadFlags(flags: ReadonlyMap<string, FlagValue>, settle: LoadFlags["values"]): LoadFlags {
+  const extensions = flags.get("extension");
+  return {
+    approve: flags.has("approve") ? true : flags.has("no-approve") ? false : undefined,
+    extensions: Array.isArray(extensions) ? extensions : undefined,
+    noExtensions: flags.has("no-extensions"),
+    noContextFiles: flags.has("no-context-files"),
+    offline: flags.has("offline"),
+    verbose: flags.has("verbose"),
+    values: settle,
+  };
+}
+
+/** Makes the error of a problem with what was typed. */
+export function toUsageError(problem: Problem): AgentError {
+  return new AgentError("flag_value", problem.what, { hint: problem.hint, cause: problem });
+}

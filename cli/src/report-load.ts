@@ -1,0 +1,12 @@
+import type { Loaded } from "@pi-agent/loader";
+import { printWarning, toProblem } from "./print-error.ts";
+
+/** Tells on standard error what a person has to know of a load, and from here on what extensions do wrong. */
+export function reportLoad({ agent, report }: Loaded): void {
+  for (const problem of report.problems) printWarning(toProblem(problem));
+  const held = report.heldLine();
+  if (held !== undefined) process.stderr.write(`${held}\n`);
+  agent.on("extension_error", ({ owner, event, error }) => {
+    printWarning({ what: `${owner} failed in ${event}`, why: error, hint: "pi doctor lists what is loaded" });
+  });
+}

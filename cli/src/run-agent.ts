@@ -1,0 +1,70 @@
+/**
+ * What follows the arguments, top to bottom:
+ *
+ *   front end ──► output and signals in charge ──► load ──► sub-command │ --list-models │ mode ──► exit code
+ */
+import { isAgentError } from "@pi-agent/kernel";
+import type { Arguments } from "./arguments.ts";
+import { BUILT_IN, type BuiltIn } from "./commands/built-in.ts";
+import { runRegistered } from "./commands/registered.ts";
+import { takeCharge } from "./exit.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
+import { chooseFront } from "./front.ts";
+import { currentFolder, loadAgent, type Start } from "./load-agent.ts";
+import { printError, toProblem } from "./print-error.ts";
+import { reportLoad } from "./report-load.ts";
+import { runMode } from "./run-mode.ts";
+import { guardStdout, openStdout } from "./stdout-guard.ts";
+
+/** Loads an agent and does with it what was typed, to the end of the process. */
+export async function runAgent(typed: Arguments): Promise<void> {
+  const builtIn = BUILT_IN.get(typed.command);
+  const front = await chooseFront(typed.flags, builtIn !== undefined);
+  const output = front.terminal ? openStdout() : guardStdout();
+  const exit = takeCharge(output);
+  const start = { typed, front, output, exit };
+  await exit.end(await perform(start, builtIn).catch((thrown: unknown) => fail(thrown, start)));
+}
+
+async function perform(start: Start, builtIn: BuiltIn | undefined): Promise<number> {
+  const { typed, output, exit } = start;
+  const { loaded, settled } = await loadAgent(start, currentFolder());
+  exit.before(() => loaded.dispose());
+  const { agent, host, report } = loaded;
+  if (builtIn) {
+    const loadAt = async (folder: string) => (await loadAgent(start, folder)).loaded;
+    return builtIn.run(typed.commandArguments, { agent, host, report, output, loadAt });
+  }
+  reportLoad(loaded);
+  const command = agent.registry("cli").get(typed.command);
+  if (command) return runRegistered(command.value, start, loaded);
+  if (settled.problem) {
+    printError(settled.problem);
+    return EXIT_CODES.usage;
+  }
+  const search = typed.flags.get("list-models");
+  if (search !== undefined) {
+    const { listModels } = await import("./commands/list-models.ts");
+    return listModels(host, output, typeof search === "string" ? search : "");
+  }
+  return runMode(start, loaded, settled);
+}
+
+const USAGE_ERRORS: ReadonlySet<string> = new Set([
+  "unknown_flag",
+  "flag_value",
+  "flag_conflict",
+  "unknown_model",
+  "ambiguous_model",
+  "unknown_provider",
+  "unknown_tool",
+]);
+
+function fail(thrown: unknown, { typed, exit }: Start): number {
+  const isVerbose = typed.flags.has("verbose");
+  // Who interrupted the start, or went away, needs no report of it.
+  if (exit.signal.aborted) return EXIT_CODES.failed;
+  if (isAgentError(thrown) || isVerbose) printError(thrown, { verbose: isVerbose });
+  else printError({ ...toProblem(thrown), hint: "--verbose shows where it happened" });
+  return isAgentError(thrown) && USAGE_ERRORS.has(thrown.code) ? EXIT_CODES.usage : EXIT_CODES.failed;
+}

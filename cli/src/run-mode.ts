@@ -1,0 +1,103 @@
+/** Reads the prompts and hands them to the mode. */
+import type { FlagValue } from "@pi-agent/kernel";
+import type { Loaded } from "@pi-agent/loader";
+import type { Settled } from "./arguments.ts";
+import { chooseModel } from "./choose-model.ts";
+import { chooseTools } from "./choose-tools.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
+import { readFileArguments } from "./file-arguments.ts";
+import { currentFolder, type Start, toUsageError } from "./load-agent.ts";
+import { findNearest } from "./nearest.ts";
+import { printError } from "./print-error.ts";
+import type { Problem } from "./problem.ts";
+import { composePrompts, type Prompt } from "./prompts.ts";
+import { readStdin } from "./stdin.ts";
+
+/** Runs the mode to its end; answers the exit code. What was typed wrong is told before anything is waited for. */
+export async function runMode(start: Start, loaded: Loaded, settled: Settled): Promise<number> {
+  const { front, typed } = start;
+  const { agent, host } = loaded;
+  const registered = agent.registry("mode").get(front.mode.name)?.value;
+  if (!registered && !front.terminal && !OWN_MODES.has(front.mode.name))
+    return refuse(describeUnknownMode(front.mode.name, loaded));
+  applyTools(typed.flags, loaded);
+  limitTurns(typed.flags, loaded);
+  // Without a prompt nobody needs a key; with one, nobody should wait for a pipe to learn that there is none.
+  const early = registered || hasPrompt(settled) ? undefined : await readPrompts(start, settled);
+  if (early?.length === 0 && !front.terminal) return refuse(NO_PROMPT);
+  await chooseModel(typed.flags, loaded);
+  await agent.dispatch("session_start", { reason: "startup" });
+  if (registered) return registered.run(host, agent, [...settled.words, ...settled.files.map((path) => `@${path}`)]);
+  return runOwnMode(start, loaded, early ?? (await readPrompts(start, settled)));
+}
+
+const OWN_MODES: ReadonlySet<string> = new Set(["print", "json"]);
+
+async function runOwnMode(
+  { front, output, exit, typed }: Start,
+  { agent, host }: Loaded,
+  prompts: Prompt[],
+): Promise<number> {
+  const { signal } = exit;
+  if (signal.aborted) return EXIT_CODES.failed;
+  if (front.terminal) {
+    const { runConversation } = await import("./conversation-mode.ts");
+    return runConversation({ agent, terminal: front.terminal, output, exit, prompts });
+  }
+  if (front.mode.name === "json") {
+    const { runJsonMode } = await import("./json-mode.ts");
+    return runJsonMode({ agent, cwd: host.cwd, prompts, output, signal });
+  }
+  const { runPrintMode } = await import("./print-mode.ts");
+  return runPrintMode({ agent, prompts, output, showsSteps: typed.flags.has("verbose"), signal });
+}
+
+function applyTools(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {
+  const chosen = chooseTools(flags, agent.registry("tool"));
+  if (Array.isArray(chosen)) agent.setActiveTools(chosen);
+  else if (chosen) throw toUsageError(chosen);
+}
+
+/** Stops a run after `--max-turns` calls of the model, where its tools ran and it would be asked again (K11). */
+function limitTurns(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {
+  const most = Number(flags.get("max-turns") ?? Number.POSITIVE_INFINITY);
+  if (most === Number.POSITIVE_INFINITY) return;
+  agent.on("turn_end", ({ turnIndex, toolResults }) => {
+    return turnIndex + 1 >= most && toolResults.length > 0 ? { stop: true } : undefined;
+  });
+}
+
+function hasPrompt({ words, files }: Settled): boolean {
+  return files.length > 0 || words.some((word) => word.trim() !== "");
+}
+
+async function readPrompts({ front, exit }: Start, settled: Settled): Promise<Prompt[]> {
+  // Paths are typed where the person is, wherever the session was held.
+  const files = await readFileArguments(settled.files, currentFolder());
+  if (files.problem) throw toUsageError(files.problem);
+  const notify = (message: string) => void process.stderr.write(`${message}\n`);
+  const stdin = { stdin: process.stdin, hasPrompt: hasPrompt(settled), notify, signal: exit.signal };
+  const piped = front.terminal ? "" : await readStdin(stdin);
+  return composePrompts({ piped, files, words: settled.words });
+}
+
+const NO_PROMPT: Problem = {
+  what: "There is nothing to do",
+  why: "no prompt was given, and standard input has none",
+  hint: 'write pi -p "your task", or pipe one in; pi alone, on a terminal, opens a conversation',
+};
+
+function describeUnknownMode(name: string, { agent }: Loaded): Problem {
+  const known = ["text", "json", ...agent.registry("mode").keys()];
+  const nearest = findNearest(name, known);
+  return {
+    what: `--mode cannot be "${name}"`,
+    why: `it takes one of: ${known.join(", ")}`,
+    hint: nearest === undefined ? undefined : `did you mean --mode ${nearest}?`,
+  };
+}
+
+function refuse(problem: Problem): number {
+  printError(problem);
+  return EXIT_CODES.usage;
+}

@@ -1,0 +1,142 @@
+import type { Agent } from "@pi-agent/kernel";
+import { expect, test } from "vitest";
+import { runConversation } from "../src/conversation-mode.ts";
+import type { Exit } from "../src/exit.ts";
+import { CTRL_C, CTRL_D, createFakeTerminal } from "./fake-terminal.ts";
+import { type Answer, createScriptedAgent } from "./scripted-agent.ts";
+
+function converse(answers: Answer[], options: { agent?: Agent; first?: string } = {}) {
+  const screen = createFakeTerminal();
+  let interrupt: (() => void) | undefined;
+  const exit: Exit = {
+    signal: new AbortController().signal,
+    before: () => {},
+    onInterrupt: (action) => {
+      interrupt = action;
+      return () => (interrupt = undefined);
+    },
+    end: () => new Promise(() => {}),
+  };
+  const agent = options.agent ?? createScriptedAgent(answers);
+  const code = runConversation({
+    agent,
+    terminal: screen.terminal,
+    output: {
+      stream: screen.output as never,
+      write: (text) => screen.output.write(text),
+      ready: () => undefined,
+      flush: async () => {},
+    },
+    exit,
+    prompts: options.first === undefined ? [] : [{ text: options.first, images: [] }],
+  }).finally(() => void agent.dispose());
+  return { ...screen, code, agent, pressCtrlC: () => interrupt?.() };
+}
+
+test("a conversation asks, answers, and ends with /quit", async () => {
+  const { sees, type, code } = converse(["Hello to you."]);
+  await sees("> ");
+  type("hello\r");
+  await sees("Hello to you.\n");
+  await sees("> ");
+  type("/quit\r");
+  expect(await code).toBe(0);
+});
+
+test("words on the command line are the first prompt", async () => {
+  const { sees, type, code } = converse(["At once."], { first: "go" });
+  await sees("At once.");
+  await sees("> ");
+  type(CTRL_D);
+  expect(await code).toBe(0);
+});
+
+test("each step is one line", async () => {
+  const agent = createScriptedAgent(
+    [
+      { content: [{ type: "toolCall", id: "1", name: "look", arguments: { path: "a\nb" } }], stopReason: "toolUse" },
+      "Done.",
+    ],
+    {
+      extensions: [
+        (pi) => {
+          pi.registerTool({
+            name: "look",
+            description: "Looks.",
+            parameters: { type: "object", properties: {} } as never,
+            execute: async () => ({ content: [{ type: "text", text: "no\nluck" }], isError: true }),
+          });
+        },
+      ],
+    },
+  );
+  const { sees, type, code } = converse([], { agent, first: "look" });
+  await sees("• look a b");
+  await sees("! look failed: no luck");
+  await sees("Done.");
+  await sees("> ");
+  type(CTRL_D);
+  expect(await code).toBe(0);
+});
+
+test("Ctrl-C stops a run and not the conversation; a second one leaves", async () => {
+  let isStopped = false;
+  const started = Promise.withResolvers<void>();
+  const agent = createScriptedAgent(
+    [{ content: [{ type: "toolCall", id: "1", name: "wait", arguments: {} }], stopReason: "toolUse" }],
+    {
+      extensions: [
+        (pi) => {
+          pi.registerTool({
+            name: "wait",
+            description: "Waits.",
+            parameters: { type: "object", properties: {} } as never,
+            execute: (_id, _args, signal) =>
+              new Promise((_resolve, reject) => {
+                started.resolve();
+                signal.addEventListener("abort", () => {
+                  isStopped = true;
+                  reject(new Error("stopped"));
+                });
+              }),
+          });
+        },
+      ],
+    },
+  );
+  const { sees, type, code, pressCtrlC } = converse([], { agent, first: "wait" });
+  await started.promise;
+  pressCtrlC();
+  await sees("(stopped; Ctrl-C again leaves)");
+  await sees("> ");
+  expect(isStopped).toBe(true);
+  type(CTRL_C);
+  expect(await code).toBe(0);
+});
+
+test("Ctrl-C at the question leaves when it is pressed twice", async () => {
+  const { sees, type, code } = converse([]);
+  await sees("> ");
+  type(CTRL_C);
+  await sees("(Ctrl-C again, or Ctrl-D, leaves)");
+  await sees("> ");
+  type(CTRL_C);
+  expect(await code).toBe(0);
+});
+
+test("a failure does not end the conversation", async () => {
+  const { sees, type, code } = converse([{ stopReason: "error", errorMessage: "broken", failure: { kind: "server" } }]);
+  await sees("> ");
+  type("hello\r");
+  await sees("> ");
+  type("/quit\r");
+  expect(await code).toBe(0);
+});
+
+test("F145: the end of input while a run goes on ends the conversation after the run", async () => {
+  const { sees, endInput, code, agent } = converse(["The whole answer."], { first: "go" });
+  await endInput();
+  await sees("The whole answer.");
+  expect(await code).toBe(0);
+  expect(agent.transcript.project().at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { BUILT_IN } from "../src/commands/built-in.ts";
+import { DEFAULT_PACKAGES } from "../src/default-packages.ts";
+import { EXIT_CODES } from "../src/exit-codes.ts";
+import { FLAGS } from "../src/flags.ts";
+
+test("the flags of the command", () => {
+  expect(FLAGS.map(({ name, short, takes }) => `${short ? `-${short} ` : ""}--${name} ${takes}`)).toEqual([
+    "-h --help nothing",
+    "-v --version nothing",
+    "-p --print nothing",
+    "--mode value",
+    "--verbose nothing",
+    "--offline nothing",
+    "--model value",
+    "--provider value",
+    "--api-key value",
+    "--thinking value",
+    "--list-models optional",
+    "--max-turns value",
+    "-t --tools value",
+    "-xt --exclude-tools value",
+    "-nbt --no-builtin-tools nothing",
+    "-nt --no-tools nothing",
+    "-e --extension value",
+    "-ne --no-extensions nothing",
+    "-nc --no-context-files nothing",
+    "-a --approve nothing",
+    "-na --no-approve nothing",
+  ]);
+});
+
+test("the exit codes", () => {
+  expect(EXIT_CODES).toEqual({ answered: 0, failed: 1, usage: 2, SIGHUP: 129, SIGINT: 130, SIGTERM: 143 });
+});
+
+test("the sub-commands", () => {
+  expect([...BUILT_IN.keys()]).toEqual(["trust", "prompt", "doctor"]);
+});
+
+test("the packages of the default agent, in load order", () => {
+  expect(DEFAULT_PACKAGES.map(({ owner }) => owner.name)).toEqual([
+    "@pi-agent/tools",
+    "@pi-agent/anthropic",
+    "@pi-agent/gemini",
+    "@pi-agent/openai",
+    "@pi-agent/sessions",
+    "@pi-agent/system-prompt",
+    "@pi-agent/step-log",
+    "@pi-agent/cassette",
+  ]);
+});

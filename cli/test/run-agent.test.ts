@@ -1,0 +1,144 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { finish, startFixture } from "./run-node.ts";
+
+const root = mkdtempSync(join(tmpdir(), "pi-run-"));
+afterAll(() => rmSync(root, { recursive: true }));
+const home = join(root, "home");
+const project = join(root, "project");
+mkdirSync(home);
+mkdirSync(join(project, ".pi", "extensions"), { recursive: true });
+writeFileSync(join(project, ".pi", "extensions", "theirs.ts"), "throw new Error('it ran');\n");
+
+const cassette = join(root, "cassette.jsonl");
+const turns = [{ calls: [{ name: "bash", arguments: { command: "echo one" } }] }, { text: "All done." }];
+const header = { type: "cassette", version: 1 };
+writeFileSync(cassette, [header, ...turns].map((line) => `${JSON.stringify(line)}\n`).join(""));
+const MODEL = ["--provider", "cassette", "--cassette", cassette];
+
+/** Runs the command from its sources, in the project, without any key. */
+function pi(args: readonly string[], input = "") {
+  const env = {
+    HOME: home,
+    PI_CODING_AGENT_DIR: "",
+    ANTHROPIC_API_KEY: "",
+    GEMINI_API_KEY: "",
+    GOOGLE_API_KEY: "",
+    OPENAI_API_KEY: "",
+  };
+  const child = startFixture("pi.ts", args, { env, cwd: project });
+  child.stdin?.end(input);
+  return finish(child);
+}
+
+test("print mode: the answer on standard output, and what was held back on standard error", async () => {
+  const { code, stdout, stderr } = await pi(["-p", ...MODEL, "go"]);
+  expect([code, stdout]).toEqual([0, "All done.\n"]);
+  expect(stderr).toMatch(/^1 project resource held back .*--approve.*pi trust show\n$/);
+});
+
+test("a pipe alone is a prompt, and needs no -p", async () => {
+  const { code, stdout } = await pi(MODEL, "go");
+  expect([code, stdout]).toEqual([0, "All done.\n"]);
+});
+
+test("one word that names no sub-command is a prompt", async () => {
+  expect((await pi(["hello", ...MODEL])).stdout).toBe("All done.\n");
+});
+
+test("--verbose shows each step on standard error", async () => {
+  const { stdout, stderr } = await pi(["-p", "--verbose", ...MODEL, "go"]);
+  expect(stdout).toBe("All done.\n");
+  expect(stderr).toContain("• bash echo one\n");
+});
+
+test("--log stdout reaches the real standard output: the person asked for it", async () => {
+  const { stdout } = await pi(["-p", "--log", "stdout", ...MODEL, "go"]);
+  const lines = stdout.split("\n");
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ event: "run_start", iteration: 0 });
+  expect(lines.at(-2)).toBe("All done.");
+});
+
+test("JSON mode: the header first, then events", async () => {
+  const { code, stdout } = await pi(["--mode", "json", ...MODEL, "go"]);
+  expect(code).toBe(0);
+  const events = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(events[0]).toMatchObject({ type: "session", version: 3 });
+  expect(events.at(-1)).toMatchObject({ type: "agent_settled", outcome: "done" });
+});
+
+test("K11: --max-turns ends the run with 1", async () => {
+  const { code, stderr } = await pi(["-p", "--max-turns", "1", ...MODEL, "go"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("warning: The run was stopped before its answer");
+});
+
+test.each([
+  [["-p"], "There is nothing to do"],
+  [["-p", "--modle", "x", "go"], "unknown flag --modle"],
+  [["-p", "go", "--cassette"], "--cassette has no value"],
+  [["-p", "--mode", "jsn", ...MODEL, "go"], '--mode cannot be "jsn"'],
+  [["-p", "--tools", "raed", ...MODEL, "go"], "there is no tool raed"],
+  [["-p", "--provider", "casette", "go"], "casette"],
+  [["-p", "--model", "nothing-like-it", "go"], "nothing-like-it"],
+  [["-p", ...MODEL, "@gone.txt"], "@gone.txt cannot be read"],
+  [["trust", "maybe"], "pi trust maybe is not known"],
+])("%j is wrong usage: exit 2, nothing on standard output", async (args, what) => {
+  const { code, stdout, stderr } = await pi(args);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(what);
+  expect(stderr).toMatch(/\n {2}try: /);
+});
+
+test("without any key the variables that were looked for are named, with the way to go on", async () => {
+  const { code, stdout, stderr } = await pi(["-p", "go"]);
+  expect([code, stdout]).toEqual([1, ""]);
+  for (const name of ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "pi demo"])
+    expect(stderr).toContain(name);
+});
+
+test("--list-models finds by words", async () => {
+  const { code, stdout } = await pi(["--list-models", "cassette scripted"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^model +context .*\ncassette\/scripted .* yes\n$/);
+});
+
+test("pi trust show tells what the project would load, and runs none of it", async () => {
+  const { code, stdout } = await pi(["trust", "show"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/held +executable +extension +\.pi\/extensions\/theirs\.ts/);
+  const { plan: _, ...data } = JSON.parse((await pi(["trust", "show", project, "--json"])).stdout);
+  expect(data).toMatchObject({ project, decision: "untrusted", items: [{ verdict: "held", grade: "executable" }] });
+});
+
+test("pi prompt shows each section with its slot, its owner and its tokens", async () => {
+  const { code, stdout } = await pi(["prompt"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^--- \w+ · slot preamble · @pi-agent\/system-prompt · about \d+ tokens\n/);
+  expect(stdout).toMatch(/--- \d+ sections · about \d+ tokens\n$/);
+});
+
+test("pi doctor lists extensions, providers, commands and flags, and ends with 0 when all is well", async () => {
+  const { code, stdout } = await pi(["doctor"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/loaded +[\d.]+ ms +official +@pi-agent\/sessions/);
+  expect(stdout).toMatch(/anthropic +no key +looks for ANTHROPIC_API_KEY/);
+  expect(stdout).toMatch(/pi demo +/);
+  expect(stdout).toMatch(/-c, --continue +/);
+  expect(stdout).toContain("1 project resource held back");
+});
+
+test("pi doctor ends with 1 when an extension of the person's own is broken, and says where", async () => {
+  const folder = join(home, ".pi", "agent", "extensions");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "broken.ts"), "export default (pi) => {\n");
+  const { code, stdout } = await pi(["doctor"]);
+  rmSync(folder, { recursive: true });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/failed .* user +\S+broken\.ts/);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { CTRL_C, CTRL_D, createFakeTerminal } from "./fake-terminal.ts";
+
+test("a question answers the line that was typed", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const reply = terminal.ask("Name? ");
+  await sees("Name? ");
+  type("Ada\r");
+  expect(await reply).toEqual({ line: "Ada" });
+});
+
+test.each([
+  [CTRL_C, "interrupt"],
+  [CTRL_D, "end"],
+])("the key %j is told from a line", async (key, expected) => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const reply = terminal.ask("> ");
+  await sees("> ");
+  type(key);
+  expect(await reply).toEqual({ key: expected });
+});
+
+test("what was typed before comes back with the arrow up", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const first = terminal.ask("1> ");
+  await sees("1> ");
+  type("again\r");
+  await first;
+  const second = terminal.ask("2> ");
+  await sees("2> ");
+  type("\u001b[A\r");
+  expect(await second).toEqual({ line: "again" });
+});
+
+test("questions wait for each other", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const replies = Promise.all([terminal.ask("one? "), terminal.ask("two? ")]);
+  await sees("one? ");
+  type("1\r");
+  await sees("two? ");
+  type("2\r");
+  expect(await replies).toEqual([{ line: "1" }, { line: "2" }]);
+});
+
+test("a question that takes too long, or is called off, answers its safe default", async () => {
+  const { terminal } = createFakeTerminal();
+  const controller = new AbortController();
+  const called = terminal.ui.input("Off", undefined, { signal: controller.signal });
+  controller.abort();
+  expect(await called).toBeUndefined();
+  expect(await terminal.ui.confirm("Late", "Sure?", { timeout: 1 })).toBe(false);
+});
+
+test.each([
+  ["2", "green"],
+  ["", undefined],
+  ["3", undefined],
+  ["green", undefined],
+])("choosing %j of two answers %j", async (typed, expected) => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const chosen = terminal.ui.select("Colour", ["red", "green"]);
+  await sees("Number: ");
+  type(`${typed}\r`);
+  expect(await chosen).toBe(expected);
+});
+
+test.each([
+  ["y", true],
+  ["YES", true],
+  ["", false],
+  ["yeah", false],
+])("confirming with %j answers %j", async (typed, expected) => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const isConfirmed = terminal.ui.confirm("Delete", "Sure?");
+  await sees("[y/N] ");
+  type(`${typed}\r`);
+  expect(await isConfirmed).toBe(expected);
+});
+
+test("an editor starts with what is there", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const edited = terminal.ui.editor("Text", "half");
+  await sees("half");
+  type(" done\r");
+  expect(await edited).toBe("half done");
+});
+
+test("notices cannot draw on the terminal", () => {
+  const { terminal, notices } = createFakeTerminal();
+  terminal.ui.notify("\u001b[2Jhi", "warning");
+  expect(notices.read().toString()).toBe("warning: \ufffd[2Jhi\n");
+});
+
+test("F145: a terminal whose input has ended answers at once that it has", async () => {
+  const { terminal, endInput } = createFakeTerminal();
+  await endInput();
+  expect(await terminal.ask("> ")).toEqual({ key: "end" });
+});
