@@ -18,7 +18,7 @@ export function judgeAnswer(answer: AssistantMessage | undefined, outcome: Outco
       code: failed,
       warning: {
         what: "The run was stopped before its answer",
-        why: "it reached --max-turns, or an extension stopped it",
+        why: outcome === "max_turns" ? "it reached --max-turns" : "an extension stopped it",
         hint: 'go on with: pi -c "go on"',
       },
     };

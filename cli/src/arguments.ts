@@ -8,8 +8,8 @@
  * flag with its value or a switch followed by the first word of the prompt.
  */
 import type { Flag, FlagValue } from "@pi-agent/kernel";
+import { nearestNames } from "@pi-agent/loader";
 import { FLAGS, type FlagSpec } from "./flags.ts";
-import { findNearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 
 /** An argument that the command itself did not take: what was typed, and its place. */
@@ -162,7 +162,7 @@ function checkValue(raw: string, value: string, spec: FlagSpec): Problem | undef
     };
   }
   if (spec.choices && !spec.choices.includes(value)) {
-    const nearest = findNearest(value, spec.choices);
+    const [nearest] = nearestNames(value, spec.choices, 1);
     return {
       what: `${flag} cannot be "${value}"`,
       why: `it takes one of: ${spec.choices.join(", ")}`,
@@ -185,7 +185,7 @@ function missesValue(raw: string, spec: FlagSpec): Problem {
 function describeUnknown(item: Item & { kind: "flag" }, registered: Iterable<string>): Problem {
   const known = [...FLAGS.map((flag) => flag.name), ...registered];
   // One or two letters are near to anything.
-  const nearest = item.short ? undefined : findNearest(item.name, known);
+  const [nearest] = item.short ? [] : nearestNames(item.name, known, 1);
   return {
     what: `unknown flag ${item.raw.split("=")[0]}`,
     why: "neither pi nor an extension that is loaded has it",

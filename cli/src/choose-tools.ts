@@ -1,6 +1,6 @@
 /** Decides by the flags which tools are on. */
 import type { FlagValue, Registered } from "@pi-agent/kernel";
-import { findNearest } from "./nearest.ts";
+import { nearestNames } from "@pi-agent/loader";
 import type { Problem } from "./problem.ts";
 
 export type ToolTable = ReadonlyMap<string, Pick<Registered<"tool">, "value" | "owner">>;
@@ -55,7 +55,7 @@ function checkNames(entries: readonly string[], tools: ToolTable): Problem | und
     .map((entry) => (isChange(entry) ? entry.slice(1) : entry))
     .find((entry) => !entry.includes("*") && !tools.has(entry));
   if (unknown === undefined) return undefined;
-  const nearest = findNearest(unknown, tools.keys());
+  const [nearest] = nearestNames(unknown, tools.keys(), 1);
   return {
     what: `there is no tool ${unknown}`,
     why: `tools here: ${[...tools.keys()].join(", ") || "none"}`,

@@ -32,6 +32,7 @@ export async function loadAgent(start: Start, cwd: string): Promise<{ loaded: Lo
     official: [describeSelf(start.output), ...DEFAULT_PACKAGES],
     mode: front.mode,
     host: { shutdown: () => void exit.end(0) },
+    maxTurns: typed.flags.has("max-turns") ? Number(typed.flags.get("max-turns")) : undefined,
     signal: exit.signal,
   });
   return { loaded, settled };

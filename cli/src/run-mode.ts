@@ -1,13 +1,12 @@
 /** Reads the prompts and hands them to the mode. */
 import type { FlagValue } from "@pi-agent/kernel";
-import type { Loaded } from "@pi-agent/loader";
+import { type Loaded, nearestNames } from "@pi-agent/loader";
 import type { Settled } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { readFileArguments } from "./file-arguments.ts";
 import { currentFolder, type Start, toUsageError } from "./load-agent.ts";
-import { findNearest } from "./nearest.ts";
 import { printError } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
 import { composePrompts, type Prompt } from "./prompts.ts";
@@ -21,7 +20,6 @@ export async function runMode(start: Start, loaded: Loaded, settled: Settled): P
   if (!registered && !front.terminal && !OWN_MODES.has(front.mode.name))
     return refuse(describeUnknownMode(front.mode.name, loaded));
   applyTools(typed.flags, loaded);
-  limitTurns(typed.flags, loaded);
   // Without a prompt nobody needs a key; with one, nobody should wait for a pipe to learn that there is none.
   const early = registered || hasPrompt(settled) ? undefined : await readPrompts(start, settled);
   if (early?.length === 0 && !front.terminal) return refuse(NO_PROMPT);
@@ -58,15 +56,6 @@ function applyTools(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): v
   else if (chosen) throw toUsageError(chosen);
 }
 
-/** Stops a run after `--max-turns` calls of the model, where its tools ran and it would be asked again (K11). */
-function limitTurns(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {
-  const most = Number(flags.get("max-turns") ?? Number.POSITIVE_INFINITY);
-  if (most === Number.POSITIVE_INFINITY) return;
-  agent.on("turn_end", ({ turnIndex, toolResults }) => {
-    return turnIndex + 1 >= most && toolResults.length > 0 ? { stop: true } : undefined;
-  });
-}
-
 function hasPrompt({ words, files }: Settled): boolean {
   return files.length > 0 || words.some((word) => word.trim() !== "");
 }
@@ -89,7 +78,7 @@ const NO_PROMPT: Problem = {
 
 function describeUnknownMode(name: string, { agent }: Loaded): Problem {
   const known = ["text", "json", ...agent.registry("mode").keys()];
-  const nearest = findNearest(name, known);
+  const [nearest] = nearestNames(name, known, 1);
   return {
     what: `--mode cannot be "${name}"`,
     why: `it takes one of: ${known.join(", ")}`,

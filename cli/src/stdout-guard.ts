@@ -41,22 +41,25 @@ export function guardStdout(): Output {
 /** Gives out standard output and leaves it as it is: for what talks to a person. */
 export function openStdout(): Output {
   const stream = process.stdout;
-  const closed = new Promise<void>((resolve) => stream.once("error", () => resolve()).once("close", resolve));
-  let drained: Promise<void> | undefined;
-  const waitForDrain = () => {
-    const drain = new Promise<void>((resolve) => stream.once("drain", resolve));
-    return Promise.race([closed, drain]).then(() => {
-      drained = undefined;
-    });
+  let caughtUp: PromiseWithResolvers<void> | undefined;
+  const goOn = () => {
+    caughtUp?.resolve();
+    caughtUp = undefined;
   };
+  stream.on("drain", goOn).on("error", goOn).on("close", goOn);
   return {
     stream,
     write: (text) => void (stream.writable && stream.write(text)),
-    ready: () => (stream.writable && stream.writableNeedDrain ? (drained ??= waitForDrain()) : undefined),
-    async flush() {
-      if (!stream.writable || stream.writableLength === 0) return;
-      await Promise.race([closed, new Promise<void>((resolve) => stream.write("", () => resolve()))]);
+    ready: () => {
+      if (!stream.writable || !stream.writableNeedDrain) return undefined;
+      caughtUp ??= Promise.withResolvers();
+      return caughtUp.promise;
     },
+    flush: () =>
+      new Promise((resolve) => {
+        if (!stream.writable || stream.writableLength === 0) resolve();
+        else stream.write("", () => resolve());
+      }),
   };
 }
 

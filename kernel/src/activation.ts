@@ -1,6 +1,7 @@
 /** Brings extensions to life, one after the other, each wholly or not at all (E1, E2, E4). */
-import type { Extension, ExtensionEntry, ExtensionReport } from "./contract.ts";
+
 import { type Acting, createApi } from "./api.ts";
+import type { Extension, ExtensionEntry, ExtensionReport } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
 import { runAs } from "./hooks.ts";

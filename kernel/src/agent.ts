@@ -129,7 +129,12 @@ class LoopAgent implements Agent {
 
   async settled(): Promise<void> {
     await this.ready();
-    while (this.current) await this.current.catch(() => {});
+    // What waits at the door may start a run yet.
+    await this.intake.catch(() => {});
+    while (this.current) {
+      await this.current.catch(() => {});
+      await this.intake.catch(() => {});
+    }
   }
 
   get queue(): Queue {

@@ -5,6 +5,7 @@ import { AgentError } from "./errors.ts";
 import type { HookName } from "./hook-points.ts";
 import { currentOwner, offTheClock, runAs } from "./hooks.ts";
 import type { AssistantMessage } from "./messages.ts";
+import { requireModel } from "./model-choice.ts";
 import { streamAnswer } from "./provider-call.ts";
 import type { Scope } from "./scope.ts";
 
@@ -115,11 +116,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
 
 /** One provider call outside the loop. Its cost becomes a `usage` entry. */
 async function complete(core: Core, request: CompletionRequest): Promise<AssistantMessage> {
-  const model = request.model ?? core.model;
-  if (!model)
-    throw new AgentError("no_model", "There is no model to complete with.", {
-      hint: "Pass one, or choose one first.",
-    });
+  const model = request.model ?? (await requireModel(core));
   const ask = {
     ...request,
     model,

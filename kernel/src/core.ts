@@ -1,4 +1,7 @@
 /** What an agent consists of: the tables, the transcript, and the few values that change. The loop works on it. */
+
+import { Bus } from "./bus.ts";
+import { createContext } from "./context.ts";
 import type {
   Activity,
   Agent,
@@ -12,8 +15,6 @@ import type {
   ServiceName,
   Services,
 } from "./contract.ts";
-import { Bus } from "./bus.ts";
-import { createContext } from "./context.ts";
 import { AgentError } from "./errors.ts";
 import type { HookEvent, HookName } from "./hook-points.ts";
 import { type HookFault, HookTable, offTheClock } from "./hooks.ts";

@@ -188,9 +188,25 @@ export class HookTable {
     let next = call;
     for (const record of point.handlers.toReversed()) {
       const inner = next;
-      next = (given) => runAs(record.owner, () => record.handler(given, inner, record.context) as R);
+      next = (given) => this.wrap(point, record, given, inner);
     }
     return next(request);
+  }
+
+  /** A handler that throws before it made the call is passed over; afterwards its failure is the call's. */
+  private wrap<E, R>(point: PointState, record: HandlerRecord, given: E, call: (request: E) => R): R {
+    let isCalled = false;
+    const once = (request: E) => {
+      isCalled = true;
+      return call(request);
+    };
+    try {
+      return runAs(record.owner, () => record.handler(given, once, record.context) as R);
+    } catch (thrown) {
+      this.fault(point, record.owner, thrown);
+      if (isCalled) throw thrown;
+      return call(given);
+    }
   }
 
   /** Fails every handler that is being waited for: their run has been given up. */

@@ -4,8 +4,9 @@
  *   /command with a handler ──► runs, and that is all
  *   else ── input hooks ──► handled, or a text ── /command that expands ──► the message
  */
-import type { Agent, Registered } from "./contract.ts";
+
 import { createCommandContext } from "./context.ts";
+import type { Agent, Registered } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { toAgentError } from "./errors.ts";
 import type { HookResult } from "./hook-points.ts";

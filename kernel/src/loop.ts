@@ -122,6 +122,7 @@ function store(core: Core, run: Run, message: Message): MaybePromise<Message> {
 }
 
 async function storeReviewed(core: Core, run: Run, message: Message): Promise<Message> {
+  core.toMessage(message);
   const event = { type: "message_end", runId: run.id, turnIndex: run.turnIndex, message };
   await core.hooks.ask(core.hooks.at.message_end, event, (answer) => {
     if (answer === FAULT || !isRecord(answer)) return;

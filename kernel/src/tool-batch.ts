@@ -14,10 +14,10 @@ import type { Core, Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
 import type { HookResult } from "./hook-points.ts";
 import { FAULT, runAs } from "./hooks.ts";
-import type { AssistantMessage, JsonObject, Text, Image, ToolCall, ToolResultMessage } from "./messages.ts";
+import type { AssistantMessage, Image, JsonObject, Text, ToolCall, ToolResultMessage } from "./messages.ts";
 import { ABANDONED, abandonedError, type Run } from "./run.ts";
-import { isPromise, isRecord, settle, toJson } from "./values.ts";
 import { prepareValidation, validate } from "./validate.ts";
+import { isPromise, isRecord, settle, toJson } from "./values.ts";
 
 /** One call on its way to its result. */
 interface Call {

@@ -262,3 +262,12 @@ test("a model that needs no key is taken only when no other can be had", async (
   delete process.env.PI_TEST_KEY;
   expect(agent.state.model?.provider).toBe("keyed");
 });
+
+test("settled waits for the run that a command asked for", async () => {
+  const provider = scripted();
+  const asks = (pi: ExtensionAPI) => void pi.registerCommand("ask", { handler: () => pi.sendUserMessage("asked") });
+  const agent = createAgent({ extensions: [provider, asks] });
+  await agent.input("/ask");
+  await agent.settled();
+  expect(provider.requests[0]?.messages.at(-1)?.content).toBe("asked");
+});

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { createAgent, currentOwner, type ExtensionAPI, type Owner } from "../src/index.ts";
 import { HookTable } from "../src/hooks.ts";
+import { createAgent, currentOwner, type ExtensionAPI, type Owner } from "../src/index.ts";
 import { calls, outline, record, resultTexts, scripted, text, tool } from "./scripted.ts";
 
 const owner = (name: string): Owner => ({ name, scope: "inline" });
@@ -234,4 +234,26 @@ test("a vote is no when any handler says no; faults and inexact answers count fo
   on("project_trust", "no", () => ({ trusted: "no" }));
   on("project_trust", "yes too", () => ({ trusted: "yes" }));
   expect(await vote()).toMatchObject({ trusted: "no" });
+});
+
+test("K13: a provider_call handler that throws is reported and passed over", async () => {
+  const provider = scripted();
+  const thrower = (pi: ExtensionAPI) =>
+    void pi.on("provider_call", () => {
+      throw new Error("no");
+    });
+  const agent = createAgent({ extensions: [provider, { extension: thrower, owner: owner("thrower") }] });
+  const events = record(agent);
+  expect((await agent.run("go")).answer).toBe("done");
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "extension_error", owner: "thrower", event: "provider_call" }),
+  );
+});
+
+test("E5: what a handler of message_end gets is frozen, tool results too", async () => {
+  const frozen: boolean[] = [];
+  const looker = (pi: ExtensionAPI) =>
+    void pi.on("message_end", ({ message }) => void frozen.push(Object.isFrozen(message)));
+  await createAgent({ extensions: [scripted(calls(["1", "a"])), tool("a"), looker] }).run("go");
+  expect(frozen).toEqual([true, true, true, true]);
 });

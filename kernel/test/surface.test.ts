@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { AgentError, createAgent, isAgentError, maskSecrets } from "../src/index.ts";
-import * as kernel from "../src/index.ts";
 import { HookTable } from "../src/hooks.ts";
+import * as kernel from "../src/index.ts";
+import { AgentError, createAgent, isAgentError, maskSecrets } from "../src/index.ts";
 
 test("the names that the kernel exports change only on purpose", () => {
   expect(Object.keys(kernel).sort()).toEqual([

@@ -1,6 +1,7 @@
 export type { LoaderHost, TrustService } from "./host.ts";
 export { createImporter, type Importer } from "./import.ts";
 export { load } from "./load.ts";
+export { nearestNames } from "./nearest-names.ts";
 export type { AskTrust, Loaded, LoadFlags, LoadMode, LoadOptions, TrustAnswer } from "./options.ts";
 export { agentDirOf, findBoundary, findPlaces, type Places } from "./places.ts";
 export type { Grade, LoadPlan, PlanItem, Verdict } from "./plan.ts";

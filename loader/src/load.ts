@@ -97,7 +97,8 @@ class Start {
     const models = openModels({ registry, modelsFile, credentials, settings });
     const { resources, trust, flags } = this;
     this.host = createHost({ cwd, options, settings, credentials, models, resources, trust, flags });
-    this.agent = createAgent({ extensions: [...(options.official ?? [])], host: this.host, signal: options.signal });
+    const { official = [], maxTurns, signal } = options;
+    this.agent = createAgent({ extensions: [...official], host: this.host, maxTurns, signal });
     this.agent.declareHook("project_trust", { way: "vote" });
     this.importer = createImporter({ agentDir, modules: () => registry("module") });
   }

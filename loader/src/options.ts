@@ -68,6 +68,8 @@ export interface LoadOptions {
   trust?: TrustAnswer | AskTrust;
   /** Members of the host that the front end provides: sessions, `shutdown`, `fetch`. */
   host?: Partial<Pick<Host, "newSession" | "switchSession" | "fork" | "reload" | "shutdown" | "fetch">>;
+  /** Ends a run that wants more calls of the model than this, with the outcome `max_turns`. */
+  maxTurns?: number;
   signal?: AbortSignal;
 }
 

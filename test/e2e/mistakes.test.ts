@@ -1,6 +1,6 @@
 import { chmod } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { runPi, type Turn, tempProject } from "@pi-agent/testing";
+import { lacksRightsOfOthers, PI_BIN, runPi, type Turn, tempProject } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { openWorkbench, readSessions } from "./workbench.ts";
 
@@ -109,7 +109,9 @@ test("a folder that is gone is one clear line and exit code 1 (F080)", async () 
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test("a home that cannot be written does not keep an answer back, and is told once", async () => {
+test("a home that cannot be written does not keep an answer back, and is told once", async ({ skip }) => {
+  const lack = lacksRightsOfOthers(dirname(PI_BIN));
+  if (lack) skip(lack);
   await using bench = await openWorkbench([DONE]);
   // Nothing is forbidden to root, so it goes on as nobody.
   const via =

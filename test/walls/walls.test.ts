@@ -1,7 +1,7 @@
 import { existsSync, globSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { packageOf, readPackages, ROOT } from "./packages.ts";
+import { packageOf, ROOT, readPackages } from "./packages.ts";
 
 const packages = readPackages();
 const byName = new Map(packages.map((each) => [each.name, each]));
@@ -87,7 +87,9 @@ test("files are named after what they hold", () => {
     .concat(globSync("{test,docs}/**/*.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] }));
   const vague = names.filter((path) => /(^|\/)(utils?|helpers?|common|misc|manager|impl)(\.|\/|$)/.test(path));
   expect(vague).toEqual([]);
-  const odd = names.filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|config|d))?\.ts$/.test(basename(path)));
+  const odd = names.filter(
+    (path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|bench|config|d))?\.ts$/.test(basename(path)),
+  );
   expect(odd).toEqual([]);
 });
 

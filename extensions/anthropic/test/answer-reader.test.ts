@@ -1,5 +1,6 @@
+import { replyCut, replyJson, replyStream } from "@pi-agent/testing";
 import { expect, test } from "vitest";
-import { answerTo, begin, finish, json, model, sse, streamOf, textBlock } from "./serve.ts";
+import { answerTo, begin, finish, model, sse, textBlock } from "./events.ts";
 
 const call = (index: number, id: string, ...parts: (string | undefined)[]) =>
   sse(
@@ -28,7 +29,7 @@ test("text, its events, ids, usage and cost", async () => {
       usage: { cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 } },
     },
   });
-  const { events, message } = await answerTo(streamOf(start, textBlock("Hi"), finish("end_turn", usage)));
+  const { events, message } = await answerTo(replyStream(start, textBlock("Hi"), finish("end_turn", usage)));
   expect(events.map(({ type }) => type)).toEqual(["start", "text_start", "text_delta", "text_end", "done"]);
   expect(message).toMatchObject({
     content: [{ type: "text", text: "Hi" }],
@@ -51,13 +52,13 @@ test("text, its events, ids, usage and cost", async () => {
 });
 
 test("counts that a server leaves out of the last event stand", async () => {
-  const { message } = await answerTo(streamOf(begin, textBlock("a"), finish("end_turn", { output_tokens: 9 })));
+  const { message } = await answerTo(replyStream(begin, textBlock("a"), finish("end_turn", { output_tokens: 9 })));
   expect(message.usage).toMatchObject({ input: 10, output: 9, totalTokens: 19 });
 });
 
 test("thinking with its signature, and redacted thinking", async () => {
   const { message } = await answerTo(
-    streamOf(
+    replyStream(
       begin,
       sse(
         { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "", signature: "" } },
@@ -80,7 +81,7 @@ test("thinking with its signature, and redacted thinking", async () => {
 
 test("F121 a call without arguments has an empty object, however the stream says nothing", async () => {
   const { message } = await answerTo(
-    streamOf(begin, call(0, "t1"), call(1, "t2", ""), call(2, "t3", "null"), finish("tool_use")),
+    replyStream(begin, call(0, "t1"), call(1, "t2", ""), call(2, "t3", "null"), finish("tool_use")),
   );
   expect(message.content).toEqual(
     ["t1", "t2", "t3"].map((id) => ({ type: "toolCall", id, name: "read", arguments: {} })),
@@ -115,7 +116,7 @@ test("F121 argument text is put together across any borders, with calls interlea
       { type: "content_block_stop", index: 0 },
     ) +
     finish("tool_use");
-  const { message } = await answerTo(streamOf(...Array.from(Buffer.from(wire), (byte) => Buffer.of(byte))));
+  const { message } = await answerTo(replyStream(...Array.from(Buffer.from(wire), (byte) => Buffer.of(byte))));
   expect(message.content).toMatchObject([
     { id: "t0", arguments: { a: "café \\" } },
     { id: "t1", arguments: { b: "😀" } },
@@ -130,13 +131,13 @@ test("arguments that come whole with the start of a call hold when no delta foll
       content_block: { type: "tool_use", id: `t${index}`, name: "read", input: { path: "a" } },
     });
   const { message } = await answerTo(
-    streamOf(begin, start(0), sse({ type: "content_block_stop", index: 0 }), start(1), finish("tool_use")),
+    replyStream(begin, start(0), sse({ type: "content_block_stop", index: 0 }), start(1), finish("tool_use")),
   );
   expect(message.content).toMatchObject([{ arguments: { path: "a" } }, { arguments: { path: "a" } }]);
 });
 
 test("the output limit within arguments leaves a call that says so", async () => {
-  const { message } = await answerTo(streamOf(begin, call(0, "t1", '{"path":"a'), finish("max_tokens")));
+  const { message } = await answerTo(replyStream(begin, call(0, "t1", '{"path":"a'), finish("max_tokens")));
   expect(message).toMatchObject({
     stopReason: "length",
     content: [{ type: "toolCall", arguments: {}, argumentsError: expect.any(String) }],
@@ -144,7 +145,7 @@ test("the output limit within arguments leaves a call that says so", async () =>
 });
 
 test("F125 the calls decide between stop and toolUse, and an unknown reason ends well", async () => {
-  const of = async (body: string, reason: string) => (await answerTo(streamOf(begin, body, finish(reason)))).message;
+  const of = async (body: string, reason: string) => (await answerTo(replyStream(begin, body, finish(reason)))).message;
   expect(await of(call(0, "t1", "{}"), "end_turn")).toMatchObject({
     stopReason: "toolUse",
     rawStopReason: "end_turn",
@@ -165,7 +166,7 @@ test("F125 a refusal is a content_filter failure with its explanation, and keeps
     },
     { type: "message_stop" },
   );
-  const { message } = await answerTo(streamOf(begin, textBlock("Here"), end));
+  const { message } = await answerTo(replyStream(begin, textBlock("Here"), end));
   expect(message).toMatchObject({
     stopReason: "error",
     rawStopReason: "refusal",
@@ -179,7 +180,7 @@ test("blocks of the service's own tools are kept verbatim at their places", asyn
   const search = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
   const result = { type: "web_search_tool_result", tool_use_id: "srv_1", content: [{ url: "u" }] };
   const { message } = await answerTo(
-    streamOf(
+    replyStream(
       begin,
       textBlock("a", 0),
       sse(
@@ -206,7 +207,7 @@ test("blocks of the service's own tools are kept verbatim at their places", asyn
 test("F122 an error in the middle of the stream is typed, and what had arrived is kept", async () => {
   const error = sse({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
   const { message, events } = await answerTo(
-    streamOf(begin, textBlock("Half"), call(1, "t1", '{"a":').replace(/event: content_block_stop[^]*$/, ""), error),
+    replyStream(begin, textBlock("Half"), call(1, "t1", '{"a":').replace(/event: content_block_stop[^]*$/, ""), error),
   );
   expect(message).toMatchObject({
     stopReason: "error",
@@ -218,12 +219,9 @@ test("F122 an error in the middle of the stream is typed, and what had arrived i
 });
 
 test("F122 a stream that ends before the message does is a network failure, cleanly closed or reset", async () => {
-  const closed = await answerTo(streamOf(begin, textBlock("Half")));
+  const closed = await answerTo(replyStream(begin, textBlock("Half")));
   expect(closed.message).toMatchObject({ stopReason: "error", failure: { kind: "network" } });
-  const reset = await answerTo((response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(begin + textBlock("Half"), () => response.destroy());
-  });
+  const reset = await answerTo(replyCut(begin, textBlock("Half")));
   expect(reset.message).toMatchObject({
     stopReason: "error",
     failure: { kind: "network" },
@@ -232,16 +230,13 @@ test("F122 a stream that ends before the message does is a network failure, clea
 });
 
 test("a reset after the whole message does not undo it", async () => {
-  const { message } = await answerTo((response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(begin + textBlock("All") + finish("end_turn"), () => response.destroy());
-  });
+  const { message } = await answerTo(replyCut(begin, textBlock("All"), finish("end_turn")));
   expect(message).toMatchObject({ stopReason: "stop", content: [{ text: "All" }] });
 });
 
 test("error answers are typed by status and body, with retry-after, and name the variable for a key", async () => {
   const of = async (status: number, type: string, headers = {}) =>
-    (await answerTo(json(status, { type: "error", error: { type, message: "Why." } }, headers))).message;
+    (await answerTo(replyJson(status, { type: "error", error: { type, message: "Why." } }, headers))).message;
   expect(await of(529, "overloaded_error")).toMatchObject({ failure: { kind: "overloaded", status: 529 } });
   expect(await of(429, "rate_limit_error", { "retry-after": "7" })).toMatchObject({
     failure: { kind: "rate_limit", status: 429, retryAfterMs: 7_000 },
@@ -251,22 +246,22 @@ test("error answers are typed by status and body, with retry-after, and name the
     errorMessage: "anthropic: 401 Why. Set ANTHROPIC_API_KEY to a valid key.",
   });
   expect(await of(400, "invalid_request_error")).toMatchObject({ failure: { kind: "invalid_request" } });
-  const html = await answerTo(json(502, "<html><head><title>502 Bad Gateway</title></head></html>"));
+  const html = await answerTo(replyJson(502, "<html><head><title>502 Bad Gateway</title></head></html>"));
   expect(html.message).toMatchObject({ failure: { kind: "server", status: 502 } });
   const long = await answerTo(
-    json(400, { error: { type: "invalid_request_error", message: "prompt is too long: 2 tokens > 1 maximum" } }),
+    replyJson(400, { error: { type: "invalid_request_error", message: "prompt is too long: 2 tokens > 1 maximum" } }),
   );
   expect(long.message).toMatchObject({ failure: { kind: "context_overflow" } });
 });
 
 test("a name that the API refuses comes back as the tool's own", async () => {
   const tools = [{ name: "disk.read", description: "", parameters: { type: "object", properties: {} } }];
-  const reply = streamOf(begin, call(0, "t1"), finish("tool_use"));
+  const reply = replyStream(begin, call(0, "t1"), finish("tool_use"));
   const { seen } = await answerTo(reply, { tools });
   const [sent] = (seen[0]?.body.tools ?? []) as { name: string }[];
   expect(sent?.name).toMatch(/^disk_read_\w+$/);
   const { message } = await answerTo(
-    streamOf(begin, call(0, "t1").replace('"name":"read"', `"name":"${sent?.name}"`), finish("tool_use")),
+    replyStream(begin, call(0, "t1").replace('"name":"read"', `"name":"${sent?.name}"`), finish("tool_use")),
     { tools },
   );
   expect(message.content).toMatchObject([{ name: "disk.read" }]);
@@ -275,7 +270,7 @@ test("a name that the API refuses comes back as the tool's own", async () => {
 test("the cost of a long prompt follows the model's tier", async () => {
   const haiku = model("claude-haiku-5-5");
   const { message } = await answerTo(
-    streamOf(begin, textBlock("a"), finish("end_turn", { input_tokens: 200_000, output_tokens: 0 })),
+    replyStream(begin, textBlock("a"), finish("end_turn", { input_tokens: 200_000, output_tokens: 0 })),
     { model: haiku },
   );
   expect(message.usage.cost.input).toBeCloseTo(0.1, 12);

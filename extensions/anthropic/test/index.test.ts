@@ -1,8 +1,9 @@
 import { createAgent, type Extension } from "@pi-agent/kernel";
+import { assertUsableModels, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import anthropic from "../src/index.ts";
 import { MODELS } from "../src/models.ts";
-import { begin, finish, model, serve, sse, streamOf, textBlock } from "./serve.ts";
+import { begin, finish, model, sse, textBlock } from "./events.ts";
 
 const clock: Extension = (pi) => {
   pi.registerTool({
@@ -19,12 +20,12 @@ function createTestAgent(baseUrl: string) {
     extensions: [anthropic, clock],
     model: "anthropic/claude-haiku-4-5",
     systemPrompt: "Be brief.",
-    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: "key-1", baseUrl }) } },
+    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: TEST_KEY, baseUrl }) } },
   });
 }
 
 test("an agent thinks, calls a tool and answers, with the thinking sent back, on the real kernel", async () => {
-  const { url, seen } = await serve(
+  await using server = await serveReplies(
     (response, received) => {
       const [tool] = received.body.tools as { name: string }[];
       const thinking = { type: "thinking", thinking: "Hm", signature: "s1" };
@@ -35,16 +36,16 @@ test("an agent thinks, calls a tool and answers, with the thinking sent back, on
         { type: "content_block_start", index: 1, content_block: call },
         { type: "content_block_stop", index: 1 },
       );
-      streamOf(begin, blocks, finish("tool_use"))(response, received);
+      replyStream(begin, blocks, finish("tool_use"))(response, received);
     },
-    streamOf(begin, textBlock("It is noon."), finish("end_turn")),
+    replyStream(begin, textBlock("It is noon."), finish("end_turn")),
   );
-  const agent = createTestAgent(url);
+  const agent = createTestAgent(server.url);
   const { answer, outcome, usage } = await agent.run("What time is it?");
   expect([answer, outcome]).toEqual(["It is noon.", "done"]);
   expect(usage).toMatchObject({ input: 20, output: 10 });
-  const [tool] = seen[1]!.body.tools as { name: string }[];
-  expect(seen[1]?.body.messages).toMatchObject([
+  const [tool] = server.seen[1]!.body.tools as { name: string }[];
+  expect(server.seen[1]?.body.messages).toMatchObject([
     { role: "user", content: [{ text: "What time is it?" }] },
     {
       role: "assistant",
@@ -65,14 +66,14 @@ test("F125 after pause_turn the service is asked again, with its own blocks as t
     { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"q":"x"}' } },
     { type: "content_block_stop", index: 1 },
   );
-  const { url, seen } = await serve(
-    streamOf(begin, textBlock("Let me look."), blocks, finish("pause_turn")),
-    streamOf(begin, textBlock("Found."), finish("end_turn")),
+  await using server = await serveReplies(
+    replyStream(begin, textBlock("Let me look."), blocks, finish("pause_turn")),
+    replyStream(begin, textBlock("Found."), finish("end_turn")),
   );
-  const agent = createTestAgent(url);
+  const agent = createTestAgent(server.url);
   const { answer, outcome } = await agent.run("Look it up.");
   expect([answer, outcome]).toEqual(["Found.", "done"]);
-  expect((seen[1]!.body.messages as unknown[]).at(-1)).toEqual({
+  expect((server.seen[1]!.body.messages as unknown[]).at(-1)).toEqual({
     role: "assistant",
     content: [
       { type: "text", text: "Let me look." },
@@ -83,10 +84,6 @@ test("F125 after pause_turn the service is asked again, with its own blocks as t
 });
 
 test("every model has what choosing and pricing it need", () => {
-  expect(new Set(MODELS.map(({ id }) => id)).size).toBe(MODELS.length);
-  for (const { id, cost, contextWindow, maxTokens } of MODELS) {
-    expect([id, cost.input > 0, cost.output > cost.input, cost.cacheRead < cost.input]).toEqual([id, true, true, true]);
-    expect(maxTokens).toBeLessThan(contextWindow);
-  }
+  assertUsableModels(MODELS);
   expect(model("claude-opus-5-5").cost.cacheWrite).toBe(5);
 });

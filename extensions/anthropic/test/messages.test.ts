@@ -1,42 +1,19 @@
-import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@pi-agent/kernel";
+import type { AssistantMessage, Message } from "@pi-agent/kernel";
+import { assistantMessage, TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { toMessages } from "../src/messages.ts";
-import { model } from "./serve.ts";
+import { model } from "./events.ts";
 
 const CLAUDE = model("claude-haiku-4-5");
 const OTHER = { api: "google-generative-ai", provider: "google", model: "gemini-3.8-flash" };
 
-function answer(content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  return {
-    role: "assistant",
-    content,
-    api: CLAUDE.api,
-    provider: CLAUDE.provider,
-    model: CLAUDE.id,
-    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
-    stopReason: "stop",
-    timestamp: 0,
-    ...changes,
-  };
-}
-const call = (id: string, name = "read", args = {}): ToolCall => ({ type: "toolCall", id, name, arguments: args });
-const result = (toolCallId: string, text: string, changes: Partial<ToolResultMessage> = {}): ToolResultMessage => ({
-  role: "toolResult",
-  toolCallId,
-  toolName: "read",
-  content: text === "" ? [] : [{ type: "text", text }],
-  isError: false,
-  timestamp: 0,
-  ...changes,
-});
-const user = (text: string): Message => ({ role: "user", content: text, timestamp: 0 });
-const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
+const answer = (content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}) =>
+  assistantMessage(CLAUDE, content, changes);
 
 test("texts, images and messages of extensions go as the user's, empty ones not at all", () => {
   const messages: Message[] = [
-    { role: "user", content: [{ type: "text", text: "Look" }, image], timestamp: 0 },
-    user("  "),
+    { role: "user", content: [{ type: "text", text: "Look" }, TEST_IMAGE], timestamp: 0 },
+    userMessage("  "),
     { role: "custom", customType: "note", content: "Remember", display: false, timestamp: 0 },
   ];
   expect(toMessages(messages, CLAUDE)).toEqual([
@@ -52,7 +29,7 @@ test("texts, images and messages of extensions go as the user's, empty ones not 
 });
 
 test("a model that sees no images is told of them in words", () => {
-  const [message] = toMessages([{ role: "user", content: [image], timestamp: 0 }], { ...CLAUDE, input: ["text"] });
+  const [message] = toMessages([{ role: "user", content: [TEST_IMAGE], timestamp: 0 }], { ...CLAUDE, input: ["text"] });
   expect(JSON.stringify(message)).toMatch(/image was left out/);
 });
 
@@ -63,26 +40,26 @@ test("thinking goes back with its signature to the model that made it, and to no
     { type: "thinking", thinking: "unsigned" },
     { type: "text", text: "Yes" },
   ];
-  expect(toMessages([user("Go"), answer(content)], CLAUDE)[1]?.content).toEqual([
+  expect(toMessages([userMessage("Go"), answer(content)], CLAUDE)[1]?.content).toEqual([
     { type: "thinking", thinking: "Hm", signature: "s1" },
     { type: "redacted_thinking", data: "s2" },
     { type: "text", text: "Yes" },
   ]);
   for (const foreign of [OTHER, { model: "claude-opus-5" }])
-    expect(toMessages([user("Go"), answer(content, foreign)], CLAUDE)[1]?.content).toEqual([
+    expect(toMessages([userMessage("Go"), answer(content, foreign)], CLAUDE)[1]?.content).toEqual([
       { type: "text", text: "Yes" },
     ]);
 });
 
 test("all results of one answer are one message, errors and images among them", () => {
   const messages = [
-    user("Go"),
-    answer([call("t1"), call("t2"), call("t3"), call("t4")]),
-    result("t1", "one"),
-    result("t2", "", { isError: true }),
-    result("t3", "", { content: [image] }),
-    result("t4", "", { content: [image], isError: true }),
-    user("Next"),
+    userMessage("Go"),
+    answer([toolCall("t1"), toolCall("t2"), toolCall("t3"), toolCall("t4")]),
+    toolResult("t1", "one"),
+    toolResult("t2", "", { isError: true }),
+    toolResult("t3", "", { content: [TEST_IMAGE] }),
+    toolResult("t4", "", { content: [TEST_IMAGE], isError: true }),
+    userMessage("Next"),
   ];
   const wire = toMessages(messages, CLAUDE);
   expect(wire.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
@@ -106,7 +83,7 @@ test("blocks of the service itself go back verbatim at their places, and only to
     { type: "text", text: "b" },
   ];
   const types = (changes: Partial<AssistantMessage>) => {
-    const [, sent] = toMessages([user("Go"), answer(content, { providerBlocks, ...changes })], CLAUDE);
+    const [, sent] = toMessages([userMessage("Go"), answer(content, { providerBlocks, ...changes })], CLAUDE);
     return (sent!.content as { type: string }[]).map(({ type }) => type);
   };
   expect(types({})).toEqual(["server_tool_use", "text", "web_search_tool_result", "text", "server_tool_use"]);
@@ -118,7 +95,7 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/;
 test("F130 ids of another provider are mapped the same for call and result, and never onto each other", () => {
   const long = `call_abc|fc_${"0123456789".repeat(44)}`;
   const ids = [long, `${long}x`, "read:0", "read_0", "a.b", "a_b", "ид", "ok-1"];
-  const messages = [user("Go"), ...ids.flatMap((id) => [answer([call(id)], OTHER), result(id, id)])];
+  const messages = [userMessage("Go"), ...ids.flatMap((id) => [answer([toolCall(id)], OTHER), toolResult(id, id)])];
   const wire = toMessages(messages, CLAUDE);
   const sent: string[] = [];
   for (let at = 1; at < wire.length; at += 2) {
@@ -134,8 +111,11 @@ test("F130 ids of another provider are mapped the same for call and result, and 
 });
 
 test("F118 an id that a later turn uses again is made unique, with its result", () => {
-  const turns = ["one", "two", "three"].flatMap((text) => [answer([call("call_1")], OTHER), result("call_1", text)]);
-  const messages = [user("Go"), ...turns];
+  const turns = ["one", "two", "three"].flatMap((text) => [
+    answer([toolCall("call_1")], OTHER),
+    toolResult("call_1", text),
+  ]);
+  const messages = [userMessage("Go"), ...turns];
   const wire = toMessages(messages, CLAUDE);
   const ids = wire.slice(1).map(({ content }) => {
     const [block] = content as { id?: string; tool_use_id?: string }[];
@@ -150,12 +130,12 @@ test("F118 an id that a later turn uses again is made unique, with its result", 
 
 test("F131 a call without a result gets one, failed answers are left out, stray results too", () => {
   const messages = [
-    user("Go"),
-    answer([call("t1"), call("t2")]),
-    result("t1", "one"),
-    result("stray", "who asked?"),
-    answer([{ type: "text", text: "cut" }, call("t9")], { stopReason: "aborted" }),
-    user("Again"),
+    userMessage("Go"),
+    answer([toolCall("t1"), toolCall("t2")]),
+    toolResult("t1", "one"),
+    toolResult("stray", "who asked?"),
+    answer([{ type: "text", text: "cut" }, toolCall("t9")], { stopReason: "aborted" }),
+    userMessage("Again"),
   ];
   expect(toMessages(messages, CLAUDE)).toEqual([
     { role: "user", content: [{ type: "text", text: "Go" }] },
@@ -183,13 +163,13 @@ test("F131 a call without a result gets one, failed answers are left out, stray 
 });
 
 test("a frozen message is converted once for a model", () => {
-  const message = Object.freeze(user("Hello"));
+  const message = Object.freeze(userMessage("Hello"));
   const [first] = toMessages([message], CLAUDE);
-  const [second] = toMessages([message, user("More")], CLAUDE);
+  const [second] = toMessages([message, userMessage("More")], CLAUDE);
   expect(second?.content).toBe(first?.content);
 });
 
 test("a history that was cut before an answer begins with the user all the same", () => {
-  const wire = toMessages([answer([{ type: "text", text: "Yes" }]), user("More")], CLAUDE);
+  const wire = toMessages([answer([{ type: "text", text: "Yes" }]), userMessage("More")], CLAUDE);
   expect(wire.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });

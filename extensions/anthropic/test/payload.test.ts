@@ -1,9 +1,9 @@
 import type { Message, ProviderRequest, ThinkingLevel } from "@pi-agent/kernel";
+import { assistantMessage, toolCall, toolResult, usageOf, userMessage } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { toPayload } from "../src/payload.ts";
-import { createRequest, model } from "./serve.ts";
+import { createRequest, model } from "./events.ts";
 
-const user = (text: string): Message => ({ role: "user", content: text, timestamp: 0 });
 const tool = (name: string, parameters = {}) => ({
   name,
   description: `Does ${name}.`,
@@ -75,32 +75,17 @@ test("thinking that is bound to its conversation never fails a request whose his
   expect(sent.thinking).toMatchObject({ block_binding: { prefix_mismatch_behavior: "drop_block" } });
   expect(betas).toEqual(["thinking-binding-controls-2026-08-01"]);
   const haiku = model("claude-haiku-5-5");
-  const usage = createUsage();
   const messages: Message[] = [
-    user("Hello"),
-    {
-      role: "assistant",
-      content: [
-        { type: "thinking", thinking: "Hm", thinkingSignature: "s" },
-        { type: "text", text: "Hi" },
-      ],
-      api: haiku.api,
-      provider: haiku.provider,
-      model: haiku.id,
-      usage,
-      stopReason: "stop",
-      timestamp: 0,
-    },
-    user("More"),
+    userMessage("Hello"),
+    assistantMessage(haiku, [
+      { type: "thinking", thinking: "Hm", thinkingSignature: "s" },
+      { type: "text", text: "Hi" },
+    ]),
+    userMessage("More"),
   ];
   expect(JSON.stringify(body({ model: haiku, messages, thinkingLevel: "off" }).messages)).not.toMatch(/thinking/);
   expect(JSON.stringify(body({ model: haiku, messages, thinkingLevel: "low" }).messages)).toMatch(/thinking/);
 });
-
-function createUsage() {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
-}
 
 test("temperature goes only to a model that takes it and does not think", () => {
   expect(body({ temperature: 0.5 })).toMatchObject({ temperature: 0.5 });
@@ -111,18 +96,17 @@ test("temperature goes only to a model that takes it and does not think", () => 
 });
 
 test("the answer gets no more tokens than still fit into the window", () => {
-  const usage = { ...createUsage(), totalTokens: 170_000 };
+  const usage = usageOf({ totalTokens: 170_000 });
   const messages: Message[] = [
-    { role: "assistant", content: [{ type: "text", text: "a" }], usage, stopReason: "stop", timestamp: 0, ...MODEL },
-    user("x".repeat(7_000)),
+    assistantMessage(model("claude-haiku-4-5"), [{ type: "text", text: "a" }], { usage }),
+    userMessage("x".repeat(7_000)),
   ];
   expect(body({ messages }).max_tokens).toBe(200_000 - 172_000 - 4_096);
-  expect(body({ messages: [user("x".repeat(700_000))] }).max_tokens).toBe(1);
+  expect(body({ messages: [userMessage("x".repeat(700_000))] }).max_tokens).toBe(1);
 });
-const MODEL = { api: "anthropic-messages", provider: "anthropic", model: "claude-haiku-4-5" };
 
 test("the marks for the cache stand at the end of tools, prompt and the last two turns, and nowhere without it", () => {
-  const messages: Message[] = [user("one"), user("two"), user("three")];
+  const messages: Message[] = [userMessage("one"), userMessage("two"), userMessage("three")];
   const tools = [tool("a"), tool("b")];
   const long = body({ messages, tools, systemPrompt: "Be kind.", cacheRetention: "long" });
   const mark = { type: "ephemeral", ttl: "1h" };
@@ -140,9 +124,9 @@ test("the marks for the cache stand at the end of tools, prompt and the last two
 });
 
 test("of the marks on turns the one that wrote last stays where it was", () => {
-  const turns = [Object.freeze(user("one")), Object.freeze(user("two"))];
+  const turns = [Object.freeze(userMessage("one")), Object.freeze(userMessage("two"))];
   const places = (count: number) => {
-    const sent = body({ messages: [...turns, user("three")].slice(0, count), cacheRetention: "short" });
+    const sent = body({ messages: [...turns, userMessage("three")].slice(0, count), cacheRetention: "short" });
     return (sent.messages as unknown[]).flatMap((message, at) => (marked(message).length > 0 ? [at] : []));
   };
   expect([places(1), places(2), places(3)]).toEqual([[0], [0, 1], [1, 2]]);
@@ -164,17 +148,9 @@ test("a schema with a union at its top is made an object, and told in words", ()
 
 test("F115 a loop of tools that another model began goes on without a budget to think", () => {
   const messages: Message[] = [
-    user("Go"),
-    {
-      role: "assistant",
-      content: [{ type: "toolCall", id: "t1", name: "read", arguments: {} }],
-      usage: createUsage(),
-      stopReason: "toolUse",
-      timestamp: 0,
-      ...MODEL,
-      model: "gemini-3.8-flash",
-    },
-    { role: "toolResult", toolCallId: "t1", toolName: "read", content: [], isError: false, timestamp: 0 },
+    userMessage("Go"),
+    assistantMessage({ ...model("claude-haiku-4-5"), id: "gemini-3.8-flash" }, [toolCall("t1")]),
+    toolResult("t1"),
   ];
   expect(body({ messages, thinkingLevel: "high" })).not.toHaveProperty("thinking");
   expect(body({ messages: messages.slice(0, 1), thinkingLevel: "high" })).toHaveProperty("thinking");

@@ -1,5 +1,14 @@
-import type { AgentOptions, Api, AssistantMessage, Extension, ExtensionEntry, StreamEvent } from "@pi-agent/kernel";
-import { createAgent } from "../../../kernel/src/index.ts";
+import {
+  type AgentOptions,
+  type Api,
+  type AssistantMessage,
+  createAgent,
+  type Extension,
+  type ExtensionEntry,
+  type Model,
+  type StreamEvent,
+} from "@pi-agent/kernel";
+import { assistantMessage, SCRIPTED_MODEL, usageOf } from "@pi-agent/testing";
 import cassette, { type CassetteOptions } from "../src/index.ts";
 
 const OFFICIAL: ExtensionEntry["owner"] = { name: "@pi-agent/cassette", scope: "official" };
@@ -21,36 +30,22 @@ export const echo: Extension = (pi) => {
   });
 };
 
+const LIVE_MODEL: Model = { ...SCRIPTED_MODEL, id: "model", provider: "live", api: "live" };
+
 /** A provider `live/model` whose every answer is what `answer` yields. */
 export function liveProvider(answer: Api["stream"]): Extension {
   return (pi) => {
     pi.register("api", "live", { stream: answer });
-    const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
-    const fixed = { reasoning: true, input: ["text" as const], cost, contextWindow: 1_000, maxTokens: 100 };
-    const models = [{ id: "model", name: "Model", provider: "live", api: "live", ...fixed }];
-    pi.registerProvider({ id: "live", api: "live", models, env: ["LIVE_KEY"] });
+    pi.registerProvider({ id: "live", api: "live", models: [LIVE_MODEL], env: ["LIVE_KEY"] });
   };
 }
 
 export function message(content: AssistantMessage["content"], more: Partial<AssistantMessage> = {}): AssistantMessage {
-  return {
-    role: "assistant",
-    content,
-    api: "live",
-    provider: "live",
-    model: "model",
-    usage: {
-      input: 10,
-      output: 5,
-      cacheRead: 0,
-      cacheWrite: 0,
-      totalTokens: 15,
-      cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 2 },
-    },
-    stopReason: "stop",
-    timestamp: 0,
+  const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 2 };
+  return assistantMessage(LIVE_MODEL, content, {
+    usage: usageOf({ input: 10, output: 5, totalTokens: 15, cost }),
     ...more,
-  };
+  });
 }
 
 /** The events of a stream without what differs each time: the live message, ids, times. */

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamEvent } from "@pi-agent/kernel";
+import { tempProject } from "@pi-agent/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { tempProject } from "../../../test/kit/src/index.ts";
 import type { Turn } from "../src/index.ts";
 import { cassetteAgent, echo } from "./agent.ts";
 

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AssistantMessage, StreamEvent } from "@pi-agent/kernel";
+import { tempProject } from "@pi-agent/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { tempProject } from "../../../test/kit/src/index.ts";
 import { cassetteAgent, echo, liveProvider, message, plainEvents } from "./agent.ts";
 
 const KEY = "live-secret-0123456789";

@@ -1,7 +1,8 @@
+import { replyJson, replyStream } from "@pi-agent/testing";
 import { expect, test } from "vitest";
-import { answerTo, finish, json, model, parts, sse, streamOf, USAGE } from "./serve.ts";
+import { answerTo, finish, model, parts, sse, USAGE } from "./chunks.ts";
 
-const answer = async (...chunks: object[]) => (await answerTo(streamOf(sse(...chunks)))).message;
+const answer = async (...chunks: object[]) => (await answerTo(replyStream(sse(...chunks)))).message;
 
 test("text in chunks, its events, ids, usage and cost", async () => {
   const usageMetadata = {
@@ -14,7 +15,7 @@ test("text in chunks, its events, ids, usage and cost", async () => {
   };
   const first = { ...parts({ text: "Hel" }), responseId: "r1", modelVersion: "gemini-3.8-flash-001" };
   const { events, message } = await answerTo(
-    streamOf(sse(first, parts({ text: "lo" }), { ...finish("STOP"), usageMetadata })),
+    replyStream(sse(first, parts({ text: "lo" }), { ...finish("STOP"), usageMetadata })),
   );
   expect(events.map(({ type }) => type)).toEqual([
     "start",
@@ -194,7 +195,7 @@ test("F125 STOP with calls is a stop for tools", async () => {
 });
 
 test("error answers are typed, with the delay of RetryInfo, also in an array", async () => {
-  const of = async (status: number, error: object) => (await answerTo(json(status, { error }))).message;
+  const of = async (status: number, error: object) => (await answerTo(replyJson(status, { error }))).message;
   expect(await of(503, { code: 503, message: "Busy.", status: "UNAVAILABLE" })).toMatchObject({
     failure: { kind: "overloaded", status: 503 },
   });
@@ -211,7 +212,7 @@ test("error answers are typed, with the delay of RetryInfo, also in an array", a
     errorMessage: "google: 400 API key not valid. Set GEMINI_API_KEY or GOOGLE_API_KEY to a valid key.",
   });
   const long = "The input token count (9) exceeds the maximum number of tokens allowed (1).";
-  const array = await answerTo(json(400, [{ error: { message: long, status: "INVALID_ARGUMENT" } }]));
+  const array = await answerTo(replyJson(400, [{ error: { message: long, status: "INVALID_ARGUMENT" } }]));
   expect(array.message).toMatchObject({ failure: { kind: "context_overflow" } });
 });
 
@@ -231,7 +232,7 @@ test("a name that the API refuses comes back as the tool's own", async () => {
 
 test("the cost of a long prompt follows the model's tier", async () => {
   const usageMetadata = { promptTokenCount: 300_000, candidatesTokenCount: 0 };
-  const { message } = await answerTo(streamOf(sse(parts({ text: "a" }), { ...finish("STOP"), usageMetadata })), {
+  const { message } = await answerTo(replyStream(sse(parts({ text: "a" }), { ...finish("STOP"), usageMetadata })), {
     model: model("gemini-2.5-pro"),
   });
   expect(message.usage.cost.input).toBeCloseTo(0.75, 12);

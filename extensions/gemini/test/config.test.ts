@@ -1,7 +1,7 @@
 import type { ProviderRequest, ThinkingLevel } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
 import { toConfig } from "../src/config.ts";
-import { createRequest, model } from "./serve.ts";
+import { createRequest, model } from "./chunks.ts";
 
 const config = (changes: Partial<ProviderRequest>) => toConfig(createRequest(changes));
 const thinking = (id: string, thinkingLevel: ThinkingLevel) =>

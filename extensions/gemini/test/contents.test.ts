@@ -1,51 +1,24 @@
-import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@pi-agent/kernel";
+import type { AssistantMessage, Message } from "@pi-agent/kernel";
+import { assistantMessage, TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { toContents } from "../src/contents.ts";
-import { model } from "./serve.ts";
+import { model } from "./chunks.ts";
 
 const GEMINI = model("gemini-3.8-flash");
 const OLD = model("gemini-2.5-flash");
 const CLAUDE = { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-5" };
 const SKIP = "skip_thought_signature_validator";
 
-function answer(content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  return {
-    role: "assistant",
-    content,
-    api: GEMINI.api,
-    provider: GEMINI.provider,
-    model: GEMINI.id,
-    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
-    stopReason: "stop",
-    timestamp: 0,
-    ...changes,
-  };
-}
-const call = (id: string, thoughtSignature?: string): ToolCall => ({
-  type: "toolCall",
-  id,
-  name: "read",
-  arguments: { id },
-  ...(thoughtSignature && { thoughtSignature }),
-});
-const result = (toolCallId: string, text: string, changes: Partial<ToolResultMessage> = {}): ToolResultMessage => ({
-  role: "toolResult",
-  toolCallId,
-  toolName: "read",
-  content: text === "" ? [] : [{ type: "text", text }],
-  isError: false,
-  timestamp: 0,
-  ...changes,
-});
-const user = (text: string): Message => ({ role: "user", content: text, timestamp: 0 });
-const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
+const answer = (content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}) =>
+  assistantMessage(GEMINI, content, changes);
+const call = (id: string, thoughtSignature?: string) =>
+  toolCall(id, { arguments: { id }, ...(thoughtSignature && { thoughtSignature }) });
 const inlineData = { mimeType: "image/png", data: "AAAA" };
 
 test("texts and images go as the user's, empty ones not at all", () => {
   const messages: Message[] = [
-    { role: "user", content: [{ type: "text", text: "Look" }, image], timestamp: 0 },
-    user(""),
+    { role: "user", content: [{ type: "text", text: "Look" }, TEST_IMAGE], timestamp: 0 },
+    userMessage(""),
     { role: "custom", customType: "note", content: "Remember", display: false, timestamp: 0 },
   ];
   expect(toContents(messages, GEMINI)).toEqual([
@@ -62,7 +35,7 @@ test("F115 each signature goes back on its part to the model that gave it, and t
     { type: "text", text: "", textSignature: "s4" },
   ];
   const functionCall = { id: "c1", name: "read", args: { id: "c1" } };
-  expect(toContents([user("Go"), answer(content)], GEMINI)[1]).toEqual({
+  expect(toContents([userMessage("Go"), answer(content)], GEMINI)[1]).toEqual({
     role: "model",
     parts: [
       { text: "Hm", thought: true, thoughtSignature: "s1" },
@@ -72,14 +45,14 @@ test("F115 each signature goes back on its part to the model that gave it, and t
     ],
   });
   for (const foreign of [{ model: "gemini-3.5-flash" }, CLAUDE])
-    expect(toContents([user("Go"), answer(content, foreign)], GEMINI)[1]?.parts).toEqual([
+    expect(toContents([userMessage("Go"), answer(content, foreign)], GEMINI)[1]?.parts).toEqual([
       { text: "Yes" },
       { functionCall, thoughtSignature: SKIP },
     ]);
 });
 
 test("F115 a call from elsewhere is marked for models that want a signature, and for those only", () => {
-  const loop = [user("Go"), answer([call("toolu_1")], CLAUDE), result("toolu_1", "one")];
+  const loop = [userMessage("Go"), answer([call("toolu_1")], CLAUDE), toolResult("toolu_1", "one")];
   expect(toContents(loop, GEMINI)[1]?.parts?.[0]?.thoughtSignature).toBe(SKIP);
   expect(toContents(loop, { ...GEMINI, id: "gemini-flash-latest" })[1]?.parts?.[0]?.thoughtSignature).toBe(SKIP);
   expect(toContents(loop, { ...GEMINI, id: "a-proxy-name" })[1]?.parts?.[0]?.thoughtSignature).toBe(SKIP);
@@ -94,12 +67,12 @@ test("F115 signatures survive being stored as JSON", () => {
 
 test("F116 parallel calls stay one content in their order, signed on the first only, with one content of results", () => {
   const messages = [
-    user("Go"),
+    userMessage("Go"),
     answer([call("a", "s"), { type: "text", text: "and" }, call("b"), { type: "thinking", thinking: "?" }, call("c")]),
-    result("a", "one"),
-    result("b", "two"),
-    result("c", "three"),
-    user("Next"),
+    toolResult("a", "one"),
+    toolResult("b", "two"),
+    toolResult("c", "three"),
+    userMessage("Next"),
   ];
   const contents = toContents(messages, GEMINI);
   expect(contents.map(({ role, parts }) => [role, parts?.map((part) => Object.keys(part).join("+"))])).toEqual([
@@ -118,7 +91,12 @@ test("F116 parallel calls stay one content in their order, signed on the first o
 test("F118 ids that the service did not give do not go to it; results keep the order of their calls", () => {
   const made = ["call_0123456789abcdef0123456789abcdef", "call_fedcba9876543210fedcba9876543210"];
   const [, , results] = toContents(
-    [user("Go"), answer(made.map((id) => call(id))), result(made[0]!, "a.txt"), result(made[1]!, "b.txt")],
+    [
+      userMessage("Go"),
+      answer(made.map((id) => call(id))),
+      toolResult(made[0]!, "a.txt"),
+      toolResult(made[1]!, "b.txt"),
+    ],
     OLD,
   );
   expect(results?.parts).toEqual([
@@ -129,7 +107,10 @@ test("F118 ids that the service did not give do not go to it; results keep the o
 
 test("F130 ids of another provider are mapped the same for call and result", () => {
   const id = `call_abc|fc_${"0123456789".repeat(44)}`;
-  const [, called, answered] = toContents([user("Go"), answer([call(id)], CLAUDE), result(id, "one")], GEMINI);
+  const [, called, answered] = toContents(
+    [userMessage("Go"), answer([call(id)], CLAUDE), toolResult(id, "one")],
+    GEMINI,
+  );
   const sent = called?.parts?.[0]?.functionCall?.id;
   expect(sent).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expect(answered?.parts?.[0]?.functionResponse?.id).toBe(sent);
@@ -137,11 +118,11 @@ test("F130 ids of another provider are mapped the same for call and result", () 
 
 test("F131 a call without a result gets one, failed answers are left out", () => {
   const messages = [
-    user("Go"),
+    userMessage("Go"),
     answer([call("a", "s"), call("b")]),
-    result("a", "one"),
+    toolResult("a", "one"),
     answer([{ type: "text", text: "cut" }, call("x")], { stopReason: "aborted" }),
-    user("Again"),
+    userMessage("Again"),
   ];
   const contents = toContents(messages, GEMINI);
   expect(contents.map(({ role }) => role)).toEqual(["user", "model", "user", "user"]);
@@ -150,15 +131,18 @@ test("F131 a call without a result gets one, failed answers are left out", () =>
 
 test("F119 an answer without anything to send is not sent", () => {
   const empty = answer([{ type: "text", text: " " }]);
-  expect(toContents([user("Go"), empty, user("Again")], GEMINI).map(({ role }) => role)).toEqual(["user", "user"]);
+  expect(toContents([userMessage("Go"), empty, userMessage("Again")], GEMINI).map(({ role }) => role)).toEqual([
+    "user",
+    "user",
+  ]);
 });
 
 test("images in results go inside them, or after them to models that take none there", () => {
   const messages = [
-    user("Go"),
+    userMessage("Go"),
     answer([call("a", "s"), call("b")]),
-    result("a", "", { content: [image] }),
-    result("b", "two"),
+    toolResult("a", "", { content: [TEST_IMAGE] }),
+    toolResult("b", "two"),
   ];
   const text = "(The result is an image.)";
   expect(toContents(messages, GEMINI)[2]?.parts?.[0]?.functionResponse).toEqual({
@@ -178,20 +162,20 @@ test("parts of the service itself go back verbatim to the same api, without a si
   const content: AssistantMessage["content"] = [{ type: "text", text: "b" }];
   const providerBlocks = [{ index: 0, block }];
   const sent = (changes: Partial<AssistantMessage>) =>
-    toContents([user("Go"), answer(content, { providerBlocks, ...changes })], GEMINI)[1]?.parts;
+    toContents([userMessage("Go"), answer(content, { providerBlocks, ...changes })], GEMINI)[1]?.parts;
   expect(sent({})).toEqual([block, { text: "b" }]);
   expect(sent({ model: "gemini-3.5-flash" })).toEqual([{ executableCode: { code: "1" } }, { text: "b" }]);
   expect(sent(CLAUDE)).toEqual([{ text: "b" }]);
 });
 
 test("a frozen message is converted once for a model", () => {
-  const message = Object.freeze(user("Hello"));
+  const message = Object.freeze(userMessage("Hello"));
   const [first] = toContents([message], GEMINI);
-  const [second] = toContents([message, user("More")], GEMINI);
+  const [second] = toContents([message, userMessage("More")], GEMINI);
   expect(second?.parts).toBe(first?.parts);
 });
 
 test("a history that was cut before an answer begins with the user all the same", () => {
-  const contents = toContents([answer([{ type: "text", text: "Yes" }]), user("More")], GEMINI);
+  const contents = toContents([answer([{ type: "text", text: "Yes" }]), userMessage("More")], GEMINI);
   expect(contents.map(({ role }) => role)).toEqual(["user", "model", "user"]);
 });

@@ -1,8 +1,9 @@
 import { createAgent, type Extension, type Message } from "@pi-agent/kernel";
+import { assertUsableModels, type Reply, replyJson, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import gemini from "../src/index.ts";
 import { MODELS } from "../src/models.ts";
-import { finish, json, parts, type Reply, serve, sse, streamOf } from "./serve.ts";
+import { finish, parts, sse } from "./chunks.ts";
 
 const files: Extension = (pi) => {
   pi.registerTool({
@@ -19,7 +20,7 @@ function createTestAgent(baseUrl: string) {
     extensions: [gemini, files],
     model: "google/gemini-3.8-flash",
     systemPrompt: "Be brief.",
-    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: "key-1", baseUrl }) } },
+    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: TEST_KEY, baseUrl }) } },
   });
 }
 
@@ -32,25 +33,25 @@ const strict =
   (response, seen) => {
     const contents = JSON.stringify(seen.body.contents);
     if (contents === JSON.stringify(expected)) answer(response, seen);
-    else json(400, { error: { message: `not ${contents}`, status: "INVALID_ARGUMENT" } })(response, seen);
+    else replyJson(400, { error: { message: `not ${contents}`, status: "INVALID_ARGUMENT" } })(response, seen);
   };
 
 test("F116 an agent answers two calls of one name in one content each way, on the real kernel", async () => {
   const result = (path: string) => ({
     functionResponse: { name: "read", response: { output: `content of ${path}` } },
   });
-  const { url } = await serve(
-    streamOf(sse(parts(SIGNED)), sse(parts(UNSIGNED), finish("STOP"))),
+  await using server = await serveReplies(
+    replyStream(sse(parts(SIGNED)), sse(parts(UNSIGNED), finish("STOP"))),
     strict(
       [
         { role: "user", parts: [{ text: "Compare." }] },
         { role: "model", parts: [SIGNED, UNSIGNED] },
         { role: "user", parts: [result("a.txt"), result("b.txt")] },
       ],
-      streamOf(sse(parts({ text: "They differ." }), finish("STOP"))),
+      replyStream(sse(parts({ text: "They differ." }), finish("STOP"))),
     ),
   );
-  const agent = createTestAgent(url);
+  const agent = createTestAgent(server.url);
   const { answer, outcome, usage, messages } = await agent.run("Compare.");
   expect([answer, outcome]).toEqual(["They differ.", "done"]);
   expect(usage).toMatchObject({ input: 20, output: 10 });
@@ -59,8 +60,10 @@ test("F116 an agent answers two calls of one name in one content each way, on th
 });
 
 test("F119 a malformed call ends a run as an error that names it", async () => {
-  const { url } = await serve(streamOf(sse(finish("MALFORMED_FUNCTION_CALL", { finishMessage: "Malformed." }))));
-  const agent = createTestAgent(url);
+  await using server = await serveReplies(
+    replyStream(sse(finish("MALFORMED_FUNCTION_CALL", { finishMessage: "Malformed." }))),
+  );
+  const agent = createTestAgent(server.url);
   const { outcome, messages } = await agent.run("Go.");
   expect(outcome).toBe("error");
   expect(messages.at(-1)).toMatchObject({
@@ -71,9 +74,5 @@ test("F119 a malformed call ends a run as an error that names it", async () => {
 });
 
 test("every model has what choosing and pricing it need", () => {
-  expect(new Set(MODELS.map(({ id }) => id)).size).toBe(MODELS.length);
-  for (const { id, cost, contextWindow, maxTokens } of MODELS) {
-    expect([id, cost.input > 0, cost.output > cost.input, cost.cacheRead < cost.input]).toEqual([id, true, true, true]);
-    expect(maxTokens).toBeLessThan(contextWindow);
-  }
+  assertUsableModels(MODELS);
 });

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { listLoadedModules, providerClaims, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { googleGenerativeAi } from "../src/api.ts";
-import { answerTo, createRequest, finish, json, model, parts, run, serve, sse, streamOf } from "./serve.ts";
+import { answerTo, createRequest, finish, model, parts, run, sse } from "./chunks.ts";
 
-const hello = streamOf(sse(parts({ text: "Hi" }), finish("STOP")));
+const hello = replyStream(sse(parts({ text: "Hi" }), finish("STOP")));
 
 test("a request goes to the stream of the model with its key, settings and contents", async () => {
   const { seen } = await answerTo(hello, {
@@ -18,7 +19,7 @@ test("a request goes to the stream of the model with its key, settings and conte
   expect(seen[0]).toMatchObject({
     method: "POST",
     url: "/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
-    headers: { "x-goog-api-key": "key-1", "content-type": "application/json" },
+    headers: { "x-goog-api-key": TEST_KEY, "content-type": "application/json" },
   });
   expect(seen[0]?.body).toEqual({
     contents: [{ role: "user", parts: [{ text: "Hello" }] }],
@@ -47,9 +48,9 @@ test("an address works with the version at its end and without", async () => {
     ["/proxy/v1alpha", "/proxy/v1alpha/models"],
     ["/proxy", "/proxy/v1beta/models"],
   ] as const) {
-    const { url, seen } = await serve(hello);
-    await run({ auth: { baseUrl: url + suffix } });
-    expect(seen[0]?.url).toBe(`${path}/gemini-3.8-flash:streamGenerateContent?alt=sse`);
+    await using server = await serveReplies(hello);
+    await run({ auth: { baseUrl: server.url + suffix } });
+    expect(server.seen[0]?.url).toBe(`${path}/gemini-3.8-flash:streamGenerateContent?alt=sse`);
   }
 });
 
@@ -71,7 +72,7 @@ test("headers of the model, of the credentials and of hooks are sent, and null r
     model: model("gemini-2.5-flash", { headers: { "X-Model": "1" } }),
     auth: { headers: { "X-Proxy": "2", "User-Agent": null, Authorization: "Bearer t" } },
     onHeaders: async (headers) => {
-      expect(headers["x-goog-api-key"]).toBe("key-1");
+      expect(headers["x-goog-api-key"]).toBe(TEST_KEY);
       return { ...headers, "x-hook": "3", "x-goog-api-key": null };
     },
   });
@@ -100,43 +101,14 @@ test("the payload that a hook gives back is sent, and the head of the answer is 
   expect(heads).toEqual([200]);
 });
 
-test("a failed request is not sent again, and its head is told too", async () => {
-  const heads: number[] = [];
-  const reply = json(503, { error: { code: 503, message: "Busy.", status: "UNAVAILABLE" } });
-  const { message, seen } = await answerTo(reply, { onResponse: async ({ status }) => void heads.push(status) });
-  expect(message.failure).toEqual({ kind: "overloaded", status: 503 });
-  expect(seen).toHaveLength(1);
-  expect(heads).toEqual([503]);
-});
-
-test("a server that is not there is a network failure", async () => {
-  const { url, close } = await serve(hello);
-  await close();
-  const { message } = await run({ auth: { apiKey: "k", baseUrl: url } });
-  expect(message).toMatchObject({ stopReason: "error", failure: { kind: "network" } });
-});
-
-test("an abort before the head and in the middle ends as aborted, with what had arrived", async () => {
-  const early = new AbortController();
-  const { message } = await answerTo(() => early.abort(), { signal: early.signal });
-  expect(message).toMatchObject({ stopReason: "aborted", content: [] });
-
-  const controller = new AbortController();
-  const { url } = await serve((response) => void response.write(sse(parts({ text: "Half" }))));
-  const auth = { apiKey: "k", baseUrl: url };
-  let last: unknown;
-  for await (const batch of googleGenerativeAi.stream(createRequest({ auth, signal: controller.signal })))
-    for (const event of batch) {
-      if (event.type === "text_delta") controller.abort();
-      last = event;
-    }
-  expect(last).toMatchObject({ type: "error", reason: "aborted", error: { content: [{ text: "Half" }] } });
-});
-
-test("silence for longer than the timeout is a timeout, not an abort", async () => {
-  const { message } = await answerTo(() => {}, { timeoutMs: 50 });
-  expect(message).toMatchObject({ stopReason: "error", failure: { kind: "timeout" } });
-});
+test.each(
+  providerClaims({
+    api: googleGenerativeAi,
+    model: model("gemini-3.8-flash"),
+    overloaded: { status: 503, body: { error: { code: 503, message: "Busy.", status: "UNAVAILABLE" } } },
+    half: sse(parts({ text: "Half" })),
+  }),
+)("%s", (_claim, check) => check());
 
 test("what the environment says of keys and clouds is not used behind the request's back", () => {
   const script = `
@@ -161,15 +133,6 @@ test("what the environment says of keys and clouds is not used behind the reques
 });
 
 test("the SDK is loaded by the first call, not by the import", () => {
-  const script = `
-    import { registerHooks } from "node:module";
-    const loaded = [];
-    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-    await import(${JSON.stringify(join(import.meta.dirname, "../src/index.ts"))});
-    if (loaded.some((url) => url.includes("@google"))) process.exit(7);
-  `;
-  const args = ["--conditions", "@pi-agent/source", "--input-type=module", "-e", script];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
-  expect(stderr).toBe("");
-  expect(status).toBe(0);
+  const loaded = listLoadedModules(join(import.meta.dirname, "../src/index.ts"));
+  expect(loaded.filter((url) => url.includes("@google"))).toEqual([]);
 });

@@ -126,14 +126,10 @@ test("names that the api refuses come back as the tool's own", async () => {
   const tools = [{ name: "mcp/files.read", description: "", parameters: {} }];
   const { message } = await ask(
     chatApi,
-    (response, { body }) => {
-      const [tool] = (body as { tools: { function: { name: string } }[] }).tools;
+    (response, request) => {
+      const [tool] = (request.body as { tools: { function: { name: string } }[] }).tools;
       expect(tool?.function.name).toMatch(/^[\w-]{1,64}$/);
-      sse(
-        call({ index: 0, id: "a", ...fn(tool?.function.name, "{}") }),
-        finish("tool_calls"),
-        DONE,
-      )(response, { url: "", headers: {}, body: {} });
+      sse(call({ index: 0, id: "a", ...fn(tool?.function.name, "{}") }), finish("tool_calls"), DONE)(response, request);
     },
     { tools },
   );

@@ -1,19 +1,17 @@
 import { gzipSync } from "node:zlib";
+import { replyCut, streamToEnd } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { chatApi } from "../src/chat.ts";
 import { call, delta, finish, fn } from "./chat-lines.ts";
-import { ask, collect, createRequest, DONE } from "./support.ts";
+import { ask, createRequest, DONE, frame } from "./support.ts";
 
 test("F122 a connection that is torn down in the middle is a network failure", async () => {
-  const { message } = await ask(chatApi, (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(`data: ${JSON.stringify(delta({ content: "half" }))}\n\n`, () => response.destroy());
-  });
+  const { message } = await ask(chatApi, replyCut(frame(delta({ content: "half" }))));
   expect(message).toMatchObject({ stopReason: "error", failure: { kind: "network" }, content: [{ text: "half" }] });
 });
 
 test("F122 a compressed answer that is cut is a failure", async () => {
-  const text = `data: ${JSON.stringify(delta({ content: "half" }))}\n\n`.repeat(200);
+  const text = frame(delta({ content: "half" })).repeat(200);
   const packed = gzipSync(text + DONE);
   const { message } = await ask(chatApi, (response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
@@ -24,7 +22,7 @@ test("F122 a compressed answer that is cut is a failure", async () => {
 
 const WHOLE = new TextEncoder().encode(
   [delta({ content: "é" }), call({ index: 0, id: "a", ...fn("read", '{"path":"a"}') }), finish("tool_calls")]
-    .map((line) => `data: ${JSON.stringify(line)}\n\n`)
+    .map(frame)
     .join("") + DONE,
 );
 
@@ -47,7 +45,7 @@ test("an abort at any byte ends the stream as aborted, with what had arrived", a
     const abort = new AbortController();
     const body = bodyOf(WHOLE.slice(0, cut), () => void setImmediate(() => abort.abort()));
     const request = createRequest({ signal: abort.signal, fetch: async () => new Response(body) });
-    const { message } = await collect(chatApi.stream(request));
+    const { message } = await streamToEnd(chatApi, request);
     expect(message).toMatchObject({ stopReason: "aborted" });
   }
 });
@@ -58,7 +56,7 @@ test("F122 a cut at any byte is never taken as a whole answer", async () => {
   for (let cut = 0; cut < WHOLE.length; cut++) {
     const body = bodyOf(WHOLE.slice(0, cut), (controller) => controller.close());
     const request = createRequest({ fetch: async () => new Response(body) });
-    const { message } = await collect(chatApi.stream(request));
+    const { message } = await streamToEnd(chatApi, request);
     expect(message.stopReason).toBe(cut < neededBytes ? "error" : "toolUse");
   }
 });

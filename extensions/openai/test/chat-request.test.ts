@@ -1,27 +1,17 @@
 import type { AssistantMessage, JsonObject, Message, Model, ToolResultMessage } from "@pi-agent/kernel";
+import { TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { toChatBody } from "../src/chat.ts";
 import { createAnswer, createModel, createRequest } from "./support.ts";
 
 const LOCAL = "http://127.0.0.1:9/v1";
-const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
-const user = (content: string): Message => ({ role: "user", content, timestamp: 0 });
-const call = (id: string, name = "read") => ({ type: "toolCall", id, name, arguments: { path: "a" } }) as const;
-const result = (
-  toolCallId: string,
-  content: ToolResultMessage["content"] = [{ type: "text", text: toolCallId }],
-): Message => ({
-  role: "toolResult",
-  toolCallId,
-  toolName: "read",
-  content,
-  isError: false,
-  timestamp: 0,
-});
+const call = (id: string, name = "read") => toolCall(id, { name, arguments: { path: "a" } });
+/** The result of a call, which says the call's id. */
+const result = (id: string, changes: Partial<ToolResultMessage> = {}) => toolResult(id, id, changes);
 const calls = (ids: readonly string[], changes: Partial<AssistantMessage> = {}) =>
   createAnswer(
     ids.map((id) => call(id)),
-    { stopReason: "toolUse", ...changes },
+    changes,
   );
 
 interface Wire {
@@ -40,8 +30,8 @@ function wireOf(messages: readonly Message[], model: Partial<Model> = {}, system
 test("a conversation becomes messages, a custom message the user's", () => {
   const wire = wireOf(
     [
-      user("hi"),
-      createAnswer([{ type: "text", text: "I read." }, call("c1")], { stopReason: "toolUse" }),
+      userMessage("hi"),
+      createAnswer([{ type: "text", text: "I read." }, call("c1")]),
       result("c1"),
       { role: "custom", customType: "note", content: "mind this", display: true, timestamp: 0 },
     ],
@@ -63,13 +53,13 @@ test("a conversation becomes messages, a custom message the user's", () => {
 
 test("images go in the user's message; those of tool results follow all results of the turn", () => {
   const wire = wireOf([
-    { role: "user", content: [{ type: "text", text: "see" }, image], timestamp: 0 },
+    { role: "user", content: [{ type: "text", text: "see" }, TEST_IMAGE], timestamp: 0 },
     calls(["c1", "c2"]),
-    result("c1", [image]),
-    result("c2", []),
-    user("next"),
+    result("c1", { content: [TEST_IMAGE] }),
+    toolResult("c2"),
+    userMessage("next"),
   ]);
-  const url = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
+  const url = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
   expect(wire[0]?.content).toEqual([{ type: "text", text: "see" }, url]);
   expect(wire.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "user", "user"]);
   expect(wire[3]?.content).toBe("(no output)");
@@ -126,7 +116,7 @@ test.each([
     expect(new Set(ids).size).toBe(ODD_IDS.length);
     expect(wire.slice(1).map((one) => one.tool_call_id)).toEqual(ids);
     expect(wire.slice(1).map((one) => one.content)).toEqual(ODD_IDS);
-    expect(wireOf([...history, user("more")], model).slice(0, wire.length)).toEqual(wire);
+    expect(wireOf([...history, userMessage("more")], model).slice(0, wire.length)).toEqual(wire);
   },
 );
 
@@ -138,7 +128,7 @@ test("F130 a model's own ids go back as they came", () => {
 
 test("F118 an id that is used again in a later turn belongs to the call before it", () => {
   const ids = ["read:0"];
-  const wire = wireOf([calls(ids, FOREIGN), result("read:0"), user("more"), calls(ids), result("read:0")]);
+  const wire = wireOf([calls(ids, FOREIGN), result("read:0"), userMessage("more"), calls(ids), result("read:0")]);
   expect(wire[0]?.tool_calls?.[0]?.id).toBe(wire[1]?.tool_call_id);
   expect(wire[3]?.tool_calls?.[0]?.id).toBe(wire[4]?.tool_call_id);
   expect(wire[4]?.tool_call_id).toBe("read:0");
@@ -146,15 +136,15 @@ test("F118 an id that is used again in a later turn belongs to the call before i
 
 test("F131 an unanswered call gets a result, and no empty or failed answer is sent", () => {
   const wire = wireOf([
-    user("go"),
+    userMessage("go"),
     calls(["c1", "c2"]),
     result("c1"),
-    user("and"),
+    userMessage("and"),
     createAnswer([call("c3")], { stopReason: "aborted" }),
     result("c3"),
     createAnswer([]),
     createAnswer([{ type: "thinking", thinking: "hm" }]),
-    user("more"),
+    userMessage("more"),
   ]);
   expect(wire.map(({ role, tool_call_id: id }) => id ?? role)).toEqual([
     "user",
@@ -168,22 +158,24 @@ test("F131 an unanswered call gets a result, and no empty or failed answer is se
 
 test("F131 a call of a tool that is gone, and one that could not be read, are legal", () => {
   const broken = { ...call("c1", "gone/away"), arguments: {}, argumentsError: "not JSON" };
-  const [wire] = wireOf([createAnswer([broken], { stopReason: "toolUse" })]);
+  const [wire] = wireOf([createAnswer([broken])]);
   expect(wire?.tool_calls?.[0]?.function).toEqual({ name: expect.stringMatching(/^[\w-]{1,64}$/), arguments: "{}" });
 });
 
 test("lone halves of a character never reach the wire", () => {
   const wire = JSON.stringify(
-    wireOf([user("a\ud800"), createAnswer([{ type: "text", text: "\udfff" }])], {}, "s\ud800"),
+    wireOf([userMessage("a\ud800"), createAnswer([{ type: "text", text: "\udfff" }])], {}, "s\ud800"),
   );
   expect(wire).not.toMatch(/\\ud[89a-f]/);
 });
 
 test("a message is converted once: the next turn has the same objects", () => {
   const model = createModel();
-  const history = [user("hi"), createAnswer([{ type: "text", text: "a" }])].map((message) => Object.freeze(message));
+  const history = [userMessage("hi"), createAnswer([{ type: "text", text: "a" }])].map((message) =>
+    Object.freeze(message),
+  );
   const first = toChatBody(createRequest({ model, messages: history })).messages;
-  const second = toChatBody(createRequest({ model, messages: [...history, user("more")] })).messages;
+  const second = toChatBody(createRequest({ model, messages: [...history, userMessage("more")] })).messages;
   if (!Array.isArray(first) || !Array.isArray(second)) throw new Error("no messages");
   expect(first).toHaveLength(2);
   expect(second[0]).toBe(first[0]);
@@ -201,7 +193,7 @@ test("OpenAI's own server gets its own fields, any other what all take", () => {
     model: "m1",
     messages: [
       { role: "developer", content: "s" },
-      { role: "user", content: "hi" },
+      { role: "user", content: "Hello" },
     ],
     stream: true,
     stream_options: { include_usage: true },
@@ -224,7 +216,7 @@ test("OpenAI's own server gets its own fields, any other what all take", () => {
     model: "m1",
     messages: [
       { role: "system", content: "s" },
-      { role: "user", content: "hi" },
+      { role: "user", content: "Hello" },
     ],
     stream: true,
     stream_options: { include_usage: true },
@@ -268,7 +260,11 @@ test.each<[string, Partial<Model>, object]>([
 
 test("compat flags for the order and shape of messages", () => {
   const compat = { requiresToolResultName: true, requiresAssistantAfterToolResult: true, supportsDeveloperRole: true };
-  const wire = wireOf([calls(["c1"]), result("c1"), user("x")], { baseUrl: LOCAL, compat, reasoning: true }, "s");
+  const wire = wireOf(
+    [calls(["c1"]), result("c1"), userMessage("x")],
+    { baseUrl: LOCAL, compat, reasoning: true },
+    "s",
+  );
   expect(wire.map(({ role }) => role)).toEqual(["developer", "assistant", "tool", "assistant", "user"]);
   expect(wire[2]?.name).toBe("read");
 });

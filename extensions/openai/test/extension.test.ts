@@ -1,7 +1,8 @@
 import { createAgent, type Extension, type Model } from "@pi-agent/kernel";
+import { type Reply, replyHang, serveReplies, TEST_KEY } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import openai from "../src/index.ts";
-import { createModel, DONE, type Received, type Responder, sse, withServer } from "./support.ts";
+import { createModel, DONE, frame, sse } from "./support.ts";
 
 const tools: Extension = (pi) => {
   pi.registerTool({
@@ -18,82 +19,70 @@ function createTestAgent(model: Model) {
     extensions: [openai, tools],
     model,
     systemPrompt: "Be brief.",
-    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: "key-01234567" }) } },
+    host: { credentials: { names: () => [], resolve: async () => ({ apiKey: TEST_KEY }) } },
   });
 }
 
-const chatCall: Responder = (response, { body }) => {
-  const [tool] = JSON.parse(JSON.stringify(body.tools));
+const chatCall: Reply = (response, request) => {
+  const [tool] = JSON.parse(JSON.stringify(request.body.tools));
   const call = { index: 0, id: "c1", function: { name: tool.function.name, arguments: '{"key":"a"}' } };
-  sse({ choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }, DONE)(response, nothing);
+  sse({ choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }, DONE)(response, request);
 };
 const chatText = sse({ choices: [{ delta: { content: "It is 42." }, finish_reason: "stop" }] }, DONE);
 
-const responsesCall: Responder = (response, { body }) => {
-  const [tool] = JSON.parse(JSON.stringify(body.tools));
+const responsesCall: Reply = (response, request) => {
+  const [tool] = JSON.parse(JSON.stringify(request.body.tools));
   const item = { type: "function_call", id: "fc_1", call_id: "c1", name: tool.name, arguments: '{"key":"a"}' };
   sse({ type: "response.output_item.done", output_index: 0, item }, { type: "response.completed", response: {} })(
     response,
-    nothing,
+    request,
   );
 };
 const responsesText = sse(
   { type: "response.output_text.delta", output_index: 0, delta: "It is 42." },
   { type: "response.completed", response: { usage: { input_tokens: 10, output_tokens: 5 } } },
 );
-const nothing: Received = { url: "", headers: {}, body: {} };
-
-/** The first request gets the first answer, and so on. */
-function inTurn(...answers: Responder[]): Responder {
-  return (response, received) => answers.shift()?.(response, received);
-}
 
 test("openai-completions: an agent calls a tool and answers, on the real kernel", async () => {
-  await withServer(inTurn(chatCall, chatText), async (baseUrl, received) => {
-    const agent = createTestAgent(createModel({ baseUrl }));
-    const { answer, outcome } = await agent.run("How much?");
-    expect([answer, outcome]).toEqual(["It is 42.", "done"]);
-    expect(received[1]?.body.messages).toMatchObject([
-      { role: "system" },
-      { role: "user", content: "How much?" },
-      { role: "assistant", content: null, tool_calls: [{ id: "c1" }] },
-      { role: "tool", tool_call_id: "c1", content: "42" },
-    ]);
-    expect(await agent.dispose()).toEqual({ leaks: [] });
-  });
+  await using server = await serveReplies(chatCall, chatText);
+  const agent = createTestAgent(createModel({ baseUrl: server.url }));
+  const { answer, outcome } = await agent.run("How much?");
+  expect([answer, outcome]).toEqual(["It is 42.", "done"]);
+  expect(server.seen[1]?.body.messages).toMatchObject([
+    { role: "system" },
+    { role: "user", content: "How much?" },
+    { role: "assistant", content: null, tool_calls: [{ id: "c1" }] },
+    { role: "tool", tool_call_id: "c1", content: "42" },
+  ]);
+  expect(await agent.dispose()).toEqual({ leaks: [] });
 });
 
 test("openai-responses: an agent calls a tool and answers, on the real kernel", async () => {
-  await withServer(inTurn(responsesCall, responsesText), async (baseUrl, received) => {
-    const agent = createTestAgent(createModel({ baseUrl, api: "openai-responses" }));
-    const { answer, outcome, usage } = await agent.run("How much?");
-    expect([answer, outcome]).toEqual(["It is 42.", "done"]);
-    expect(usage).toMatchObject({ input: 10, output: 5 });
-    expect(received[1]?.body.input).toMatchObject([
-      { role: "user" },
-      { type: "function_call", call_id: "c1", arguments: '{"key":"a"}' },
-      { type: "function_call_output", call_id: "c1", output: "42" },
-    ]);
-    expect(await agent.dispose()).toEqual({ leaks: [] });
-  });
+  await using server = await serveReplies(responsesCall, responsesText);
+  const agent = createTestAgent(createModel({ baseUrl: server.url, api: "openai-responses" }));
+  const { answer, outcome, usage } = await agent.run("How much?");
+  expect([answer, outcome]).toEqual(["It is 42.", "done"]);
+  expect(usage).toMatchObject({ input: 10, output: 5 });
+  expect(server.seen[1]?.body.input).toMatchObject([
+    { role: "user" },
+    { type: "function_call", call_id: "c1", arguments: '{"key":"a"}' },
+    { type: "function_call_output", call_id: "c1", output: "42" },
+  ]);
+  expect(await agent.dispose()).toEqual({ leaks: [] });
 });
 
 test("F131 after an abort in the middle of a call the next prompt is legal", async () => {
-  const half: Responder = (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const call = { index: 0, id: "c1", function: { name: "look/up", arguments: '{"k' } };
-    response.write(`data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [call] } }] })}\n\n`);
-  };
-  await withServer(inTurn(half, chatText), async (baseUrl, received) => {
-    const agent = createTestAgent(createModel({ baseUrl }));
-    agent.on("message_update", () => void agent.abort());
-    await agent.input("How much?");
-    await agent.settled();
-    await agent.input("Again.");
-    await agent.settled();
-    expect(received[1]?.body.messages).toMatchObject([{ role: "system" }, { role: "user" }, { content: "Again." }]);
-    await agent.dispose();
-  });
+  const call = { index: 0, id: "c1", function: { name: "look/up", arguments: '{"k' } };
+  const half = replyHang(frame({ choices: [{ delta: { tool_calls: [call] } }] }));
+  await using server = await serveReplies(half, chatText);
+  const agent = createTestAgent(createModel({ baseUrl: server.url }));
+  agent.on("message_update", () => void agent.abort());
+  await agent.input("How much?");
+  await agent.settled();
+  await agent.input("Again.");
+  await agent.settled();
+  expect(server.seen[1]?.body.messages).toMatchObject([{ role: "system" }, { role: "user" }, { content: "Again." }]);
+  await agent.dispose();
 });
 
 test("the provider brings its apis, its models and the variable of its key", async () => {

@@ -1,8 +1,9 @@
+import { providerClaims, replyJson, serveReplies, streamToEnd, TEST_KEY } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { chatApi } from "../src/chat.ts";
 import { endpointUrl, isOriginal } from "../src/http.ts";
 import { responsesApi } from "../src/responses.ts";
-import { collect, createModel, createRequest, DONE, sse, withServer } from "./support.ts";
+import { ask, createModel, createRequest, DONE, frame, sse } from "./support.ts";
 
 test.each([
   ["https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"],
@@ -30,86 +31,67 @@ test.each([
 const answer = sse({ choices: [{ delta: { content: "a" }, finish_reason: "stop" }] }, DONE);
 
 test("headers come from the key, the model, the credentials and the hook, in that order, and null removes", async () => {
-  await withServer(answer, async (baseUrl, received) => {
-    const model = createModel({ headers: { "X-One": "model", "X-Two": "model", "X-Gone": "model" } });
-    await collect(
-      chatApi.stream(
-        createRequest({
-          model,
-          auth: { apiKey: "key-01234567", baseUrl, headers: { "x-two": "auth", "x-gone": null } },
-          onHeaders: async (headers) => ({ ...headers, "x-three": "hook", "x-one": null }),
-        }),
-      ),
-    );
-    expect(received[0]?.url).toBe("/v1/chat/completions");
-    expect(received[0]?.headers).toMatchObject({
-      authorization: "Bearer key-01234567",
-      "x-two": "auth",
-      "x-three": "hook",
-    });
-    expect(received[0]?.headers).not.toHaveProperty("x-one");
-    expect(received[0]?.headers).not.toHaveProperty("x-gone");
+  const { seen } = await ask(chatApi, answer, {
+    model: createModel({ headers: { "X-One": "model", "X-Two": "model", "X-Gone": "model" } }),
+    auth: { headers: { "x-two": "auth", "x-gone": null } },
+    onHeaders: async (headers) => ({ ...headers, "x-three": "hook", "x-one": null }),
   });
+  expect(seen[0]?.url).toBe("/v1/chat/completions");
+  expect(seen[0]?.headers).toMatchObject({
+    authorization: `Bearer ${TEST_KEY}`,
+    "x-two": "auth",
+    "x-three": "hook",
+  });
+  expect(seen[0]?.headers).not.toHaveProperty("x-one");
+  expect(seen[0]?.headers).not.toHaveProperty("x-gone");
 });
 
 test("without a key there is no authorization, as local servers have it", async () => {
-  await withServer(answer, async (baseUrl, received) => {
-    await collect(chatApi.stream(createRequest({ auth: { baseUrl } })));
-    expect(received[0]?.headers).not.toHaveProperty("authorization");
-  });
+  const { seen } = await ask(chatApi, answer, { auth: { apiKey: undefined } });
+  expect(seen).toHaveLength(1);
+  expect(seen[0]?.headers).not.toHaveProperty("authorization");
 });
 
 test("the payload is what the hook makes of it, and the head is told before the first event", async () => {
-  await withServer(answer, async (baseUrl, received) => {
-    const seen: unknown[] = [];
-    const request = createRequest({
-      auth: { baseUrl },
-      onPayload: async (payload) => ({ ...Object(payload), seed: 7 }),
-      onResponse: async ({ status, headers }) => void seen.push(status, headers.get("content-type")),
-    });
-    for await (const [event] of chatApi.stream(request)) if (event?.type === "start") seen.push("start");
-    expect(received[0]?.body).toMatchObject({ model: "m1", seed: 7 });
-    expect(seen).toEqual([200, "text/event-stream", "start"]);
+  await using server = await serveReplies(answer);
+  const told: unknown[] = [];
+  const request = createRequest({
+    auth: { baseUrl: server.url },
+    onPayload: async (payload) => ({ ...Object(payload), seed: 7 }),
+    onResponse: async ({ status, headers }) => void told.push(status, headers.get("content-type")),
   });
+  await streamToEnd(chatApi, request, ({ type }) => type === "start" && told.push(type));
+  expect(server.seen[0]?.body).toMatchObject({ model: "m1", seed: 7 });
+  expect(told).toEqual([200, "text/event-stream", "start"]);
 });
 
 test.each([
   ["openai-completions", chatApi],
   ["openai-responses", responsesApi],
 ])("%s: a refused key is an auth failure that names the variable, and hides the key", async (_name, api) => {
-  await withServer(
-    (response) => {
-      response.writeHead(401, { "content-type": "application/json" });
-      response.end('{"error":{"message":"Incorrect API key provided: key-01234567.","code":"invalid_api_key"}}');
-    },
-    async (baseUrl) => {
-      const { message } = await collect(api.stream(createRequest({ auth: { apiKey: "key-01234567", baseUrl } })));
-      expect(message.failure).toEqual({ kind: "auth", status: 401 });
-      expect(message.errorMessage).toContain("OPENAI_API_KEY");
-      expect(message.errorMessage).not.toContain("key-01234567");
-    },
+  const error = { message: `Incorrect API key provided: ${TEST_KEY}.`, code: "invalid_api_key" };
+  const { message } = await ask(api, replyJson(401, { error }));
+  expect(message.failure).toEqual({ kind: "auth", status: 401 });
+  expect(message.errorMessage).toContain("OPENAI_API_KEY");
+  expect(message.errorMessage).not.toContain(TEST_KEY);
+});
+
+const SUBJECTS = [
+  { api: chatApi, model: createModel(), half: frame({ choices: [{ delta: { content: "Half" } }] }) },
+  {
+    api: responsesApi,
+    model: createModel({ api: "openai-responses" }),
+    half: frame({ type: "response.output_text.delta", output_index: 0, delta: "Half" }),
+  },
+];
+const OVERLOADED = { status: 503, body: { error: { message: "That model is currently overloaded." } } };
+for (const subject of SUBJECTS) {
+  test.each(providerClaims({ ...subject, overloaded: OVERLOADED }))(`${subject.model.api}: %s`, (_claim, check) =>
+    check(),
   );
-});
-
-test("a server that is not there is a network failure", async () => {
-  const gone = await withServer(answer, async (baseUrl) => baseUrl);
-  const { message } = await collect(chatApi.stream(createRequest({ auth: { baseUrl: gone } })));
-  expect(message).toMatchObject({
-    failure: { kind: "network" },
-    errorMessage: expect.stringContaining("ECONNREFUSED"),
-  });
-});
-
-test("an abort before the head, on a real connection, ends as aborted", async () => {
-  const abort = new AbortController();
-  const hang = () => abort.abort();
-  await withServer(hang, async (baseUrl) => {
-    const { message } = await collect(chatApi.stream(createRequest({ auth: { baseUrl }, signal: abort.signal })));
-    expect(message.stopReason).toBe("aborted");
-  });
-});
+}
 
 test("a base URL that is none is a failure, not a throw", async () => {
-  const { message } = await collect(chatApi.stream(createRequest({ auth: { baseUrl: "nonsense" } })));
+  const { message } = await ask(chatApi, answer, { auth: { baseUrl: "nonsense" } });
   expect(message.stopReason).toBe("error");
 });

@@ -1,3 +1,4 @@
+import { assertUsableModels } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { effortOf } from "../src/effort.ts";
 import { createModels } from "../src/models.ts";
@@ -5,14 +6,8 @@ import { createModels } from "../src/models.ts";
 const models = createModels();
 
 test("every model of the catalogue can be used and priced", () => {
-  expect(new Set(models.map(({ id }) => id)).size).toBe(models.length);
-  for (const model of models) {
-    expect(model).toMatchObject({ provider: "openai", api: "openai-responses" });
-    expect(model.contextWindow).toBeGreaterThan(model.maxTokens);
-    const { input, output, cacheRead } = model.cost;
-    expect(output).toBeGreaterThan(input);
-    expect(cacheRead).toBeLessThan(input);
-  }
+  assertUsableModels(models);
+  for (const model of models) expect(model).toMatchObject({ provider: "openai", api: "openai-responses" });
 });
 
 test("levels are told in the words that a model takes", () => {

@@ -1,52 +1,22 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import type { Api, AssistantMessage, FailureKind } from "@pi-agent/kernel";
+import type { AssistantMessage, FailureKind } from "@pi-agent/kernel";
+import {
+  comparableBlocks,
+  hasRecordings,
+  NO_RECORDINGS,
+  type Recording,
+  readRecordings,
+  replayRecording,
+} from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { chatApi } from "../src/chat.ts";
 import { responsesApi } from "../src/responses.ts";
-import { ask, createModel, type Responder } from "./support.ts";
+import { ask, createModel } from "./support.ts";
 
-const RECORDINGS = resolve(import.meta.dirname, "../../../../shared/recordings");
-const FOLDERS: readonly [string, string, Api][] = [
-  ["openai-chat", "openai-completions", chatApi],
-  ["openai-responses", "openai-responses", responsesApi],
-  ["reconstructed", "openai-completions", chatApi],
+const all = [
+  ...readRecordings("openai-chat"),
+  ...readRecordings("openai-responses"),
+  ...readRecordings("reconstructed", "openai-chat"),
 ];
-const CUT_CHARS = 400;
-const SHOWN_CHARS = 100;
-
-interface Recording {
-  name: string;
-  folder: string;
-  apiName: string;
-  api: Api;
-  status: number;
-  model: string;
-  headers: Record<string, string>;
-  body: Buffer;
-  isStream: boolean;
-  expected?: { content: Json[]; stopReason: string; usage: AssistantMessage["usage"] };
-}
-type Json = Record<string, unknown>;
-
-function listRecordings(): Recording[] {
-  return FOLDERS.flatMap(([folder, apiName, api]) => {
-    const at = join(RECORDINGS, folder);
-    const { results } = JSON.parse(readFileSync(join(at, "expected-by-pi-0.73.1.json"), "utf8"));
-    return readdirSync(at)
-      .filter((file) => file.endsWith(".meta.json"))
-      .map((file) => file.slice(0, -".meta.json".length))
-      .filter((name) => folder !== "reconstructed" || name.startsWith("openai-chat"))
-      .map((name) => {
-        const meta = JSON.parse(readFileSync(join(at, `${name}.meta.json`), "utf8"));
-        const isStream = existsSync(join(at, `${name}.response.sse`));
-        const body = readFileSync(join(at, `${name}.response.${isStream ? "sse" : "json"}`));
-        const { status, model, responseHeaders: headers } = meta;
-        return { name, folder, apiName, api, status, model, headers, body, isStream, expected: results[name]?.message };
-      })
-      .filter(({ isStream, status }) => isStream || status >= 400);
-  });
-}
 
 const KIND_OF_STATUS: Record<number, FailureKind> = {
   400: "invalid_request",
@@ -101,68 +71,45 @@ const DIFFERENT: readonly [RegExp, Check][] = [
   [/vercel-openai-shell-(?:container|skills)/, (message) => expect(message.stopReason).toBe("stop")],
 ];
 
-const serve =
-  ({ status, headers, body, isStream }: Recording): Responder =>
-  (response) => {
-    const kept = Object.entries(headers ?? {}).filter(
-      ([name]) => !/^(?:content-(?:length|encoding)|transfer-encoding|connection)$/i.test(name),
-    );
-    response.writeHead(status, {
-      "content-type": isStream ? "text/event-stream" : "application/json",
-      ...Object.fromEntries(kept),
-    });
-    response.end(body);
-  };
-
-function play(recording: Recording) {
-  const { api, apiName, model } = recording;
-  return ask(api, serve(recording), { model: createModel({ id: model || "m1", api: apiName }) });
+function play(recording: Recording, pieceBytes?: number) {
+  const { folder, meta } = recording;
+  const [name, api] = folder === "openai-responses" ? [folder, responsesApi] : ["openai-completions", chatApi];
+  return ask(api, replayRecording(recording, pieceBytes), {
+    model: createModel({ id: meta.model || "m1", api: name }),
+  });
 }
 
-if (!existsSync(RECORDINGS)) {
-  test.skip(`there are no recordings at ${RECORDINGS}`, () => {});
-} else {
-  test.each(listRecordings().map((recording) => [`${recording.folder}/${recording.name}`, recording] as const))(
-    "%s is read as it was meant",
-    async (_name, recording) => {
-      const { message } = await play(recording);
-      const { expected } = recording;
-      if (recording.status >= 400) {
-        const { status } = recording;
-        const kind = FAILURES.find(([name]) => name.test(recording.name))?.[1] ?? KIND_OF_STATUS[status];
-        expect(message).toMatchObject({ stopReason: "error", content: [], failure: { kind, status } });
-        return;
-      }
-      const different = DIFFERENT.find(([name]) => name.test(recording.name));
-      if (different) return different[1](message);
-      const hasCalls = message.content.some(({ type }) => type === "toolCall");
-      const wanted = expected?.stopReason === "stop" && hasCalls ? "toolUse" : expected?.stopReason;
-      expect(message.stopReason).toBe(wanted);
-      expect(message.content.map(comparable)).toEqual(expected?.content.map(comparable));
-      if (wanted !== "error") expect(counts(message.usage)).toEqual(expected && counts(expected.usage));
-      if (/"usage"\s*:\s*\{/.test(recording.body.toString())) expect(message.usage.totalTokens).toBeGreaterThan(0);
-    },
-  );
+test("there are recordings to compare with", ({ skip }) => {
+  skip(!hasRecordings(), NO_RECORDINGS);
+  expect(all.length).toBeGreaterThan(140);
+});
+
+test.each(all)("$folder/$name is read as it was meant, in pieces and as one", async (recording) => {
+  for (const pieceBytes of [undefined, Number.POSITIVE_INFINITY]) {
+    const { message } = await play(recording, pieceBytes);
+    checkAnswer(recording, message);
+  }
+});
+
+function checkAnswer({ name, meta: { status }, body, oracle }: Recording, message: AssistantMessage): void {
+  if (status >= 400) {
+    const kind = FAILURES.find(([pattern]) => pattern.test(name))?.[1] ?? KIND_OF_STATUS[status];
+    expect(message).toMatchObject({ stopReason: "error", content: [], failure: { kind, status } });
+    return;
+  }
+  const different = DIFFERENT.find(([pattern]) => pattern.test(name));
+  if (different) return different[1](message);
+  const hasCalls = message.content.some(({ type }) => type === "toolCall");
+  const wanted = oracle.stopReason === "stop" && hasCalls ? "toolUse" : oracle.stopReason;
+  expect(message.stopReason).toBe(wanted);
+  expect(comparableBlocks(message.content)).toEqual(comparableBlocks(oracle.content).map(withoutItemId));
+  if (wanted !== "error") expect(counts(message.usage)).toEqual(counts(oracle.usage));
+  if (/"usage"\s*:\s*\{/.test(body.toString())) expect(message.usage.totalTokens).toBeGreaterThan(0);
 }
 
-/** Long texts are cut in the expectation, and the id of an item stands behind a bar there. */
-function comparable(block: object) {
-  const { type, text, thinking, name, id, arguments: args }: Json = { ...block };
-  return {
-    type,
-    text: shorten(text),
-    thinking: shorten(thinking),
-    name,
-    id: typeof id === "string" ? id.split("|")[0] : id,
-    args: JSON.stringify(args),
-  };
-}
-
-function shorten(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  const cut = /^([^]*)…\[(\d+) chars\]$/.exec(value);
-  if (cut) return `${cut[1]?.slice(0, SHOWN_CHARS)} (${cut[2]})`;
-  return value.length > CUT_CHARS ? `${value.slice(0, SHOWN_CHARS)} (${value.length})` : value;
+/** The oracle puts the id of an item behind that of a call. */
+function withoutItemId<B extends { id?: string }>(block: B): B {
+  return block.id === undefined ? block : { ...block, id: block.id.split("|")[0] };
 }
 
 function counts({ input, output, cacheRead, totalTokens }: AssistantMessage["usage"]) {

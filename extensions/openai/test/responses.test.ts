@@ -1,4 +1,5 @@
-import type { AssistantMessage, Message } from "@pi-agent/kernel";
+import type { AssistantMessage, Message, ToolResultMessage } from "@pi-agent/kernel";
+import { TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { toResponsesBody } from "../src/responses.ts";
 import { createAnswer, createModel, createRequest } from "./support.ts";
@@ -11,16 +12,9 @@ const reasoning = {
   encrypted_content: "x",
 };
 
-const user: Message = { role: "user", content: "hi", timestamp: 0 };
-const toolCall = (id: string) => ({ type: "toolCall", id, name: "read", arguments: { p: 1 } }) as const;
-const result = (toolCallId: string): Message => ({
-  role: "toolResult",
-  toolCallId,
-  toolName: "read",
-  content: [{ type: "text", text: "found" }],
-  isError: false,
-  timestamp: 0,
-});
+const user = userMessage("hi");
+const call = (id: string) => toolCall(id, { arguments: { p: 1 } });
+const result = (id: string, changes: Partial<ToolResultMessage> = {}) => toolResult(id, "found", changes);
 const own = (content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}) =>
   createAnswer(content, { api: API, ...changes });
 const thinking = { type: "thinking", thinking: "hm", thinkingSignature: JSON.stringify(reasoning) } as const;
@@ -44,7 +38,7 @@ test("a request asks for nothing to be stored, and for reasoning that carries it
   expect(body).toEqual({
     model: "m1",
     instructions: "Be brief.",
-    input: [{ role: "user", content: [{ type: "input_text", text: "hi" }] }],
+    input: [{ role: "user", content: [{ type: "input_text", text: "Hello" }] }],
     stream: true,
     store: false,
     max_output_tokens: 16,
@@ -74,7 +68,7 @@ test("an answer goes back with its reasoning in its place, its phase, its calls 
   const answer = own([
     thinking,
     { type: "text", text: "a", textSignature: '{"v":1,"id":"m","phase":"commentary"}' },
-    toolCall("c1"),
+    call("c1"),
   ]);
   expect(inputOf([user, answer, result("c1")])).toEqual([
     { role: "user", content: [{ type: "input_text", text: "hi" }] },
@@ -86,11 +80,11 @@ test("an answer goes back with its reasoning in its place, its phase, its calls 
 });
 
 test("reasoning does not go to another model, nor without what it led to, nor to OpenAI without its content", () => {
-  expect(JSON.stringify(inputOf([own([thinking, toolCall("c1")], { model: "m2" })]))).not.toContain("reasoning");
+  expect(JSON.stringify(inputOf([own([thinking, call("c1")], { model: "m2" })]))).not.toContain("reasoning");
   expect(inputOf([own([thinking])])).toEqual([]);
   const bare = { ...thinking, thinkingSignature: '{"type":"reasoning","id":"rs_1","summary":[]}' };
-  expect(JSON.stringify(inputOf([own([bare, toolCall("c1")])]))).not.toContain("rs_1");
-  const elsewhere = inputOf([own([bare, toolCall("c1")])], { baseUrl: "http://127.0.0.1:9/v1" });
+  expect(JSON.stringify(inputOf([own([bare, call("c1")])]))).not.toContain("rs_1");
+  const elsewhere = inputOf([own([bare, call("c1")])], { baseUrl: "http://127.0.0.1:9/v1" });
   expect(JSON.stringify(elsewhere)).toContain("rs_1");
 });
 
@@ -101,19 +95,18 @@ test("items that are none of ours go back at their places", () => {
 });
 
 test("images go in messages and in results", () => {
-  const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
   const input = inputOf([
-    { ...user, content: [image] } as Message,
-    own([toolCall("c1")]),
-    { ...result("c1"), content: [image] } as Message,
+    { role: "user", content: [TEST_IMAGE], timestamp: 0 },
+    own([call("c1")]),
+    result("c1", { content: [TEST_IMAGE] }),
   ]);
-  const wire = { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "auto" };
+  const wire = { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "auto" };
   expect(input).toMatchObject([{ content: [wire] }, {}, { type: "function_call_output", output: [wire] }]);
 });
 
 test("F130 odd ids fit, and results follow; Pi's ids lose the id of the item", () => {
   const ids = [`call_abc|fc_${"0".repeat(450)}`, "read:0", "a.b", "x".repeat(65)];
-  const input = inputOf([own(ids.map(toolCall), { provider: "google" }), ...ids.map(result)]);
+  const input = inputOf([own(ids.map(call), { provider: "google" }), ...ids.map((id) => result(id))]);
   const wire = JSON.parse(JSON.stringify(input)).map((one: { call_id: string }) => one.call_id);
   for (const id of wire) expect(id).toMatch(/^[\w-]{1,64}$/);
   expect(wire[0]).toBe("call_abc");
@@ -122,13 +115,7 @@ test("F130 odd ids fit, and results follow; Pi's ids lose the id of the item", (
 });
 
 test("F131 an unanswered call gets a result, and no failed answer is sent", () => {
-  const input = inputOf([
-    own([toolCall("c1")]),
-    user,
-    own([toolCall("c2")], { stopReason: "aborted" }),
-    result("c2"),
-    user,
-  ]);
+  const input = inputOf([own([call("c1")]), user, own([call("c2")], { stopReason: "aborted" }), result("c2"), user]);
   expect(input).toMatchObject([
     { call_id: "c1" },
     { call_id: "c1", type: "function_call_output" },

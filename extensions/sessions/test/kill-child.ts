@@ -1,8 +1,8 @@
 /** Runs turns for ever, and reports at each provider call what is on disk by then. Killed by its parent. */
 import { writeSync } from "node:fs";
 import { createAgent, type Extension } from "@pi-agent/kernel";
+import { scriptedProvider } from "@pi-agent/testing";
 import sessions from "../src/index.ts";
-import { answer, scripted } from "./scripted.ts";
 
 const flags = new Map([["session", process.argv[2]!]]);
 const note: Extension = (pi) => {
@@ -24,11 +24,8 @@ const note: Extension = (pi) => {
   });
 };
 let count = 0;
-const turn = () => answer([{ type: "toolCall", id: `call-${count++}`, name: "note", arguments: {} }]);
-const agent = createAgent({
-  extensions: [sessions, scripted(Array.from({ length: 100_000 }, () => turn)), note],
-  host: { flags },
-});
+const model = scriptedProvider(() => ({ calls: [{ id: `call-${count++}`, name: "note", arguments: {} }] }));
+const agent = createAgent({ extensions: [sessions, model, note], host: { flags } });
 await agent.ready();
 const selected = await agent.dispatch("session_select", { flags });
 agent.open(selected!);

@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAgent, type Entry } from "@pi-agent/kernel";
+import { hasRecordings, NO_RECORDINGS, RECORDINGS } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { readSession } from "../src/read.ts";
 
-const folder = "/work/shared/recordings/sessions";
-const isThere = existsSync(folder);
+const folder = join(RECORDINGS, "sessions");
 
 interface Expected {
   entriesLoadedByPi: number;
@@ -48,8 +48,9 @@ const SALVAGED: Record<string, number> = {
   "v1-real-compaction-last-line-corrupt.jsonl": 1,
 };
 
-const files = isThere ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")) : [];
-test.skipIf(!isThere)("there are recordings of real sessions", () => {
+const files = hasRecordings() ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")) : [];
+test("there are recordings of real sessions", ({ skip }) => {
+  skip(!hasRecordings(), NO_RECORDINGS);
   expect(files.length).toBeGreaterThan(10);
 });
 test.each(files)("what Pi loads from %s is loaded here", async (file) => {

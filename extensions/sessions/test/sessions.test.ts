@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Entry, Extension } from "@pi-agent/kernel";
+import { assistantMessage, SCRIPTED_MODEL, type Turn, toolCall, toolResult } from "@pi-agent/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parseSession } from "../src/format.ts";
-import { answer } from "./scripted.ts";
 import { header, lines, message, prompt, startAgent, tempFolder } from "./support.ts";
 
 let cwd: string;
@@ -26,7 +26,7 @@ function rolesIn(path: string): string[] {
   return readEntries(path).flatMap((entry) => (entry.type === "message" ? [entry.message.role] : []));
 }
 
-const call = (name: string) => answer([{ type: "toolCall", id: name, name, arguments: {} }]);
+const call = (name: string): Turn => ({ calls: [{ id: name, name, arguments: {} }] });
 
 test("a run is in the file, as the transcript has it", async () => {
   const { agent, begin } = await startAgent({ cwd });
@@ -65,13 +65,13 @@ test("nothing is written before there is a user or assistant message", async () 
 
 test("S1 what was said is on disk before the next provider call starts", async () => {
   const seen: string[][] = [];
-  const look = (next: () => ReturnType<typeof answer>) => () => {
+  const look = (turn: Turn) => () => {
     seen.push(rolesIn(agent.service("sessions")!.current!.file!).filter((role) => role !== "system"));
-    return next();
+    return turn;
   };
   const { agent, begin } = await startAgent({
     cwd,
-    turns: [look(() => call("probe")), look(() => answer([{ type: "text", text: "done" }]))],
+    turns: [look(call("probe")), look({ text: "done" })],
     extensions: [
       (pi) => {
         pi.registerTool({
@@ -208,13 +208,9 @@ describe("a file with other ids is rewritten when something is appended, after a
 
 describe("F112 results before their call, dropped entries, out-of-order writes", () => {
   const user = message("u", null);
-  const asks = message("c", "u", "", { message: call("t") });
-  const result = (id: string, parentId: string, text: string) => {
-    const content = [{ type: "text", text }];
-    return message(id, parentId, "", {
-      message: { role: "toolResult", toolCallId: "t", toolName: "t", content, isError: false, timestamp: 1 },
-    });
-  };
+  const asks = message("c", "u", "", { message: assistantMessage(SCRIPTED_MODEL, [toolCall("t", { name: "t" })]) });
+  const result = (id: string, parentId: string, text: string) =>
+    message(id, parentId, "", { message: toolResult("t", text, { toolName: "t" }) });
   test.each([
     [
       "the result's line precedes its call's",

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Agent, createAgent, type Extension, type Host } from "@pi-agent/kernel";
+import { scriptedProvider, type Turn } from "@pi-agent/testing";
 import { onTestFinished } from "vitest";
 import sessions from "../src/index.ts";
-import { scripted, type Turn } from "./scripted.ts";
 
 /** Makes a temporary folder that the test's end removes. */
 export function tempFolder(): string {
@@ -35,15 +35,15 @@ export interface Notice {
   level: string;
 }
 
-/** An agent with sessions and a scripted model; `begin` fires what a loader fires at a start. */
+/** An agent with sessions and a model that takes the turns and is done; `begin` fires what a loader fires at a start. */
 export async function startAgent(given: {
   cwd: string;
   flags?: Record<string, string | boolean>;
-  turns?: Turn[];
+  turns?: (() => Turn)[];
   extensions?: Extension[];
   settings?: Record<string, unknown>;
 }): Promise<{ agent: Agent; notices: Notice[]; begin: () => Promise<void> }> {
-  const { cwd, flags = {}, turns, extensions = [], settings = {} } = given;
+  const { cwd, flags = {}, turns = [], extensions = [], settings = {} } = given;
   const notices: Notice[] = [];
   const flagMap = new Map(Object.entries(flags));
   const host: Partial<Host> = {
@@ -52,7 +52,8 @@ export async function startAgent(given: {
     ui: { notify: (text: string, level = "info") => void notices.push({ text, level }) } as Host["ui"],
     settings: { get: (key) => settings[key] as never, set: async () => {}, onChange: () => () => {} },
   };
-  const agent = createAgent({ extensions: [sessions, scripted(turns), ...extensions], host });
+  const model = scriptedProvider(() => turns.shift()?.() ?? { text: "done" });
+  const agent = createAgent({ extensions: [sessions, model, ...extensions], host });
   await agent.ready();
   onTestFinished(async () => void (await agent.dispose()));
   const begin = async () => {

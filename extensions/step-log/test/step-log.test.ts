@@ -98,7 +98,7 @@ test("a run is seven kinds of lines with exactly their fields, in order", async 
   const fields = lines.map(({ ts: _ts, runId: _id, iteration: _at, event: _event, ...rest }) => rest);
   const usage = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1, totalTokens: 18 };
   const durationMs = expect.any(Number);
-  const model = "scripted/scripted-1";
+  const model = "scripted/scripted";
   expect(fields).toEqual([
     { sessionId, cwd, model, tools: ["echo"] },
     { model, attempt: 1, purpose: "turn", messages: 1, estimatedTokens: expect.any(Number) },

@@ -1,14 +1,22 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAgent, type Extension, type Host } from "@pi-agent/kernel";
+import { createAgent, type Extension, type Host, type JsonObject } from "@pi-agent/kernel";
+import { listLoadedModules, scriptedProvider } from "@pi-agent/testing";
 import { expect, onTestFinished, test } from "vitest";
 import tools, { mutate } from "../src/index.ts";
 import { commandLineOf } from "./living.ts";
-import { type Calls, scriptedModel } from "./scripted-model.ts";
 import { tempFolder } from "./tool-call.ts";
 
 const ALL = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+/** Tool calls of one answer, each `[name, arguments]`. */
+type Calls = [name: string, args: JsonObject][];
+
+/** A model that asks for the given calls, one batch per answer, and then is done. */
+function scriptedModel(...batches: Calls[]) {
+  const turns = batches.map((calls) => ({ calls: calls.map(([name, args]) => ({ name, arguments: args })) }));
+  return scriptedProvider([...turns, { text: "done" }]);
+}
 
 function agentIn(cwd: string, batches: Calls[], more: { host?: Partial<Host>; options?: object } = {}) {
   const agent = createAgent({
@@ -172,13 +180,6 @@ test("the limits of the tools are options, and a wrong option is named", async (
 });
 
 test("importing the package loads no other package and starts nothing", () => {
-  const script = `
-    import { registerHooks } from "node:module";
-    const loaded = [];
-    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-    await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
-    console.log(JSON.stringify(loaded.filter((url) => url.includes("node_modules") || url.includes("child_process"))));
-  `;
-  const args = ["--conditions", "@pi-agent/source", "--input-type=module", "--eval", script];
-  expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("[]\n");
+  const loaded = listLoadedModules(join(import.meta.dirname, "../src/index.ts"));
+  expect(loaded.filter((url) => url.includes("node_modules") || url.includes("child_process"))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import type { AssistantMessage, StreamEvent, ToolCall } from "@pi-agent/kernel";
+import { providerRequest, TEST_MODEL } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { createAnswer } from "../src/index.ts";
-import { createRequest, MODEL } from "./request.ts";
 
-const create = () => createAnswer(createRequest(), "acme-api");
+const create = () => createAnswer(providerRequest(), "acme-api");
 const last = (events: StreamEvent[]) => events.at(-1);
 
 function firstCall({ content: [block] }: AssistantMessage): ToolCall {
@@ -142,7 +142,7 @@ test("F125 the presence of calls decides between stop and toolUse", () => {
 test("F118 ids that are missing, empty, twice in an answer or used in an earlier one are made unique", () => {
   const earlier = create();
   earlier.toolCall(0, { id: "call_1", name: "read" });
-  const answer = createAnswer(createRequest({ messages: [earlier.message] }), "acme-api");
+  const answer = createAnswer(providerRequest({ messages: [earlier.message] }), "acme-api");
   for (const [key, id] of [undefined, null, "", "call_1", "call_2", "call_2"].entries())
     answer.toolCall(key, { id, name: "read" });
   answer.done("toolUse");
@@ -184,11 +184,11 @@ test("a block that was never opened, or that changes its kind, is a malformed re
 });
 
 test("the model and its thinking level are told from the start", () => {
-  const answer = createAnswer(createRequest({ thinkingLevel: "high" }), "acme-api");
+  const answer = createAnswer(providerRequest({ thinkingLevel: "high" }), "acme-api");
   expect(answer.message).toMatchObject({
     api: "acme-api",
-    provider: MODEL.provider,
-    model: MODEL.id,
+    provider: TEST_MODEL.provider,
+    model: TEST_MODEL.id,
     thinkingLevel: "high",
     stopReason: "pending",
   });

@@ -1,33 +1,21 @@
-import type { AssistantMessage, Message, ToolResultMessage } from "@pi-agent/kernel";
+import type { AssistantMessage, Message } from "@pi-agent/kernel";
+import { assistantMessage, TEST_IMAGE, TEST_MODEL, toolCall, toolResult, userMessage } from "@pi-agent/testing";
 import { expect, test } from "vitest";
-import { answerBlocks, createAnswer, createMessageCache, joinText, pairCalls, toParts } from "../src/index.ts";
-import { createRequest, MODEL } from "./request.ts";
+import { answerBlocks, createMessageCache, joinText, pairCalls, toParts } from "../src/index.ts";
 
-const BLIND = { ...MODEL, input: ["text" as const] };
-const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
-
-function answer(content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  return { ...createAnswer(createRequest(), "acme-api").message, content, stopReason: "stop", ...changes };
-}
-const call = (id: string) => ({ type: "toolCall", id, name: "read", arguments: {} }) as const;
-const result = (toolCallId: string): ToolResultMessage => ({
-  role: "toolResult",
-  toolCallId,
-  toolName: "read",
-  content: [],
-  isError: false,
-  timestamp: 0,
-});
-const user: Message = { role: "user", content: "hi", timestamp: 0 };
+const BLIND = { ...TEST_MODEL, input: ["text" as const] };
+const user = userMessage("hi");
+const answer = (content: AssistantMessage["content"], changes: Partial<AssistantMessage> = {}) =>
+  assistantMessage(TEST_MODEL, content, changes);
 
 test("parts are well-formed and never empty", () => {
-  expect(toParts("a\ud800", MODEL)).toEqual([{ type: "text", text: "a\ufffd" }]);
-  expect(toParts(" \n", MODEL)).toEqual([]);
-  expect(toParts([{ type: "text", text: "" }, image], MODEL)).toEqual([image]);
+  expect(toParts("a\ud800", TEST_MODEL)).toEqual([{ type: "text", text: "a\ufffd" }]);
+  expect(toParts(" \n", TEST_MODEL)).toEqual([]);
+  expect(toParts([{ type: "text", text: "" }, TEST_IMAGE], TEST_MODEL)).toEqual([TEST_IMAGE]);
 });
 
 test("a run of images is one sentence to a model that sees none", () => {
-  const parts = toParts([image, image, { type: "text", text: "a" }, image], BLIND);
+  const parts = toParts([TEST_IMAGE, TEST_IMAGE, { type: "text", text: "a" }, TEST_IMAGE], BLIND);
   expect(parts.map((part) => part.type)).toEqual(["text", "text", "text"]);
   expect(joinText(parts)).toMatch(/^\(An image .*\)\na\n\(An image .*\)$/);
 });
@@ -37,19 +25,22 @@ test("thinking and signatures go back to the model that made them, and to no oth
     { type: "thinking", thinking: "hm", thinkingSignature: "s1" },
     { type: "text", text: "a\udfff", textSignature: "s2" },
     { type: "text", text: " " },
-    { ...call("c"), thoughtSignature: "s3" },
+    toolCall("c", { thoughtSignature: "s3" }),
   ]);
-  expect(answerBlocks(message, MODEL)).toEqual([
+  expect(answerBlocks(message, TEST_MODEL)).toEqual([
     { type: "thinking", thinking: "hm", thinkingSignature: "s1" },
     { type: "text", text: "a\ufffd", textSignature: "s2" },
-    { ...call("c"), thoughtSignature: "s3" },
+    toolCall("c", { thoughtSignature: "s3" }),
   ]);
-  expect(answerBlocks(message, { ...MODEL, id: "m2" })).toEqual([{ type: "text", text: "a\ufffd" }, call("c")]);
+  expect(answerBlocks(message, { ...TEST_MODEL, id: "m2" })).toEqual([
+    { type: "text", text: "a\ufffd" },
+    toolCall("c"),
+  ]);
 });
 
 test("F131 every call has exactly one result, and every result its call", () => {
-  const calls = answer([call("a"), call("b")], { stopReason: "toolUse" });
-  const paired = pairCalls([user, calls, result("b"), result("b"), result("z"), user]);
+  const calls = answer([toolCall("a"), toolCall("b")]);
+  const paired = pairCalls([user, calls, toolResult("b"), toolResult("b"), toolResult("z"), user]);
   expect(paired.map((message) => (message.role === "toolResult" ? message.toolCallId : message.role))).toEqual([
     "user",
     "assistant",
@@ -65,7 +56,7 @@ test("F131 every call has exactly one result, and every result its call", () => 
 test.each(["error", "aborted"] as const)(
   "F131 an answer that ended as %s is left out with its results",
   (stopReason) => {
-    expect(pairCalls([user, answer([call("a")], { stopReason }), result("a"), user])).toEqual([user, user]);
+    expect(pairCalls([user, answer([toolCall("a")], { stopReason }), toolResult("a"), user])).toEqual([user, user]);
   },
 );
 
@@ -73,11 +64,11 @@ test("a message is converted once for a model, if it cannot change", () => {
   let count = 0;
   const convert = createMessageCache((message: Message) => ({ role: message.role, count: ++count }));
   const frozen = Object.freeze({ ...user });
-  expect(convert(frozen, MODEL)).toBe(convert(frozen, MODEL));
-  expect(Object.isFrozen(convert(frozen, MODEL))).toBe(true);
+  expect(convert(frozen, TEST_MODEL)).toBe(convert(frozen, TEST_MODEL));
+  expect(Object.isFrozen(convert(frozen, TEST_MODEL))).toBe(true);
   expect(count).toBe(1);
   convert(frozen, BLIND);
-  convert({ ...user }, MODEL);
-  expect(convert(user, MODEL)).not.toBe(convert(user, MODEL));
+  convert({ ...user }, TEST_MODEL);
+  expect(convert(user, TEST_MODEL)).not.toBe(convert(user, TEST_MODEL));
   expect(count).toBe(5);
 });

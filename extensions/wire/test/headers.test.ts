@@ -1,10 +1,10 @@
+import { providerRequest, TEST_MODEL } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { settleHeaders } from "../src/headers.ts";
-import { createRequest, MODEL } from "./request.ts";
 
 test("credentials go over the model's headers, these over the provider's, in any spelling of a name", async () => {
-  const request = createRequest({
-    model: { ...MODEL, headers: { "X-One": "model", "x-two": "model" } },
+  const request = providerRequest({
+    model: { ...TEST_MODEL, headers: { "X-One": "model", "x-two": "model" } },
     auth: { headers: { "x-ONE": "credentials" } },
   });
   const settled = await settleHeaders(request, new Headers({ "x-one": "own", "x-two": "own", "x-three": "own" }));
@@ -12,7 +12,7 @@ test("credentials go over the model's headers, these over the provider's, in any
 });
 
 test("null removes a header, whoever says it", async () => {
-  const request = createRequest({
+  const request = providerRequest({
     auth: { headers: { "x-api-key": null } },
     onHeaders: async (headers) => ({ ...headers, "user-agent": null, "x-new": "1" }),
   });
@@ -21,7 +21,7 @@ test("null removes a header, whoever says it", async () => {
 });
 
 test("a header that lists things adds up", async () => {
-  const request = createRequest({ model: { ...MODEL, headers: { "X-Beta": "two" } } });
+  const request = providerRequest({ model: { ...TEST_MODEL, headers: { "X-Beta": "two" } } });
   const settled = await settleHeaders(request, new Headers({ "x-beta": "one" }), ["x-beta"]);
   expect(settled.get("x-beta")).toBe("one, two");
 });

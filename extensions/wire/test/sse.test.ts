@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readServerSentEvents, type ServerSentEvent } from "../src/index.ts";
-import { bodyOf } from "./request.ts";
+import { bodyOf } from "./body-of.ts";
 
 async function read(chunks: readonly (string | Uint8Array)[]): Promise<ServerSentEvent[]> {
   const events: ServerSentEvent[] = [];

@@ -1,32 +1,22 @@
-import type { ProviderRequest, StreamEvent } from "@pi-agent/kernel";
+import type { ProviderRequest } from "@pi-agent/kernel";
+import { providerRequest, streamToEnd, TEST_KEY } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { type StreamSteps, streamAnswer } from "../src/index.ts";
-import { bodyOf, createRequest } from "./request.ts";
+import { bodyOf } from "./body-of.ts";
 
-async function run(steps: Partial<StreamSteps>, changes: Partial<ProviderRequest> = {}) {
-  const events: StreamEvent[] = [];
-  const stream = streamAnswer(createRequest(changes), {
-    api: "acme-api",
-    env: ["ACME_KEY"],
-    open: async () => new Response(bodyOf([])),
-    read: (event, answer) => (event.data === "end" ? answer.done("stop") : answer.text(0, event.data)),
-    ...steps,
-  });
-  for await (const batch of stream) {
-    expect(batch.length).toBeGreaterThan(0);
-    events.push(...batch);
-  }
-  const terminal = events.filter((event) => event.type === "done" || event.type === "error");
-  expect(terminal).toHaveLength(1);
-  expect(events.at(-1)).toBe(terminal[0]);
-  const [end] = terminal;
-  return {
-    events,
-    message: end?.type === "done" ? end.message : end?.type === "error" ? end.error : undefined,
-  };
+function run(steps: Partial<StreamSteps>, changes: Partial<ProviderRequest> = {}) {
+  const stream = (request: ProviderRequest) =>
+    streamAnswer(request, {
+      api: "acme-api",
+      env: ["ACME_KEY"],
+      open: async () => new Response(bodyOf([])),
+      read: (event, answer) => (event.data === "end" ? answer.done("stop") : answer.text(0, event.data)),
+      ...steps,
+    });
+  return streamToEnd({ stream }, providerRequest(changes));
 }
 const refuse = () =>
-  new Response('{"error":{"message":"bad key key-01234567"}}', { status: 401, headers: { "retry-after": "3" } });
+  new Response(`{"error":{"message":"bad key ${TEST_KEY}"}}`, { status: 401, headers: { "retry-after": "3" } });
 const fetchNothing = (signal: AbortSignal) => fetch("http://127.0.0.1:1", { signal });
 const sse = (...chunks: string[]) => ({ open: async () => new Response(bodyOf(chunks)) });
 
@@ -40,7 +30,7 @@ test("an answer is streamed from its head to its end", async () => {
     "text_end",
     "done",
   ]);
-  expect(message?.content).toEqual([{ type: "text", text: "ab" }]);
+  expect(message.content).toEqual([{ type: "text", text: "ab" }]);
 });
 
 test("F122 a stream that just ends is a failure that keeps what has arrived", async () => {
@@ -54,12 +44,12 @@ test("F122 a stream that just ends is a failure that keeps what has arrived", as
 
 test("F122 a stream that ends within an event is cut, not malformed", async () => {
   const { message } = await run({ ...sse('data: "a"\n\n', 'data: {"b'), read: (event) => JSON.parse(event.data) });
-  expect(message?.failure).toEqual({ kind: "network" });
+  expect(message.failure).toEqual({ kind: "network" });
 });
 
 test("the end of the stream may complete the answer", async () => {
   const { message } = await run({ ...sse("data: a\n\n"), end: (answer) => answer.done("stop") });
-  expect(message?.stopReason).toBe("stop");
+  expect(message.stopReason).toBe("stop");
 });
 
 test("F122 a page under a success status is told as what it is", async () => {
@@ -76,10 +66,10 @@ test("F122 an error without framing in the middle of a stream is typed", async (
 });
 
 test("an error status is read, typed, and its key hidden", async () => {
-  const { events, message } = await run({ open: async () => refuse() }, { auth: { apiKey: "key-01234567" } });
+  const { events, message } = await run({ open: async () => refuse() }, { auth: { apiKey: TEST_KEY } });
   expect(events).toHaveLength(1);
-  expect(message?.failure).toEqual({ kind: "auth", status: 401, retryAfterMs: 3_000 });
-  expect(message?.errorMessage).toBe("acme: 401 bad key ***. Set ACME_KEY to a valid key.");
+  expect(message.failure).toEqual({ kind: "auth", status: 401, retryAfterMs: 3_000 });
+  expect(message.errorMessage).toBe("acme: 401 bad key ***. Set ACME_KEY to a valid key.");
 });
 
 test("an SDK's error is typed by the fields it carries", async () => {
@@ -89,21 +79,21 @@ test("an SDK's error is typed by the fields it carries", async () => {
     error: { error: { message: "slow down" } },
   });
   const { message } = await run({ open: () => Promise.reject(error) });
-  expect(message?.failure).toEqual({ kind: "rate_limit", status: 429, retryAfterMs: 2_000 });
-  expect(message?.errorMessage).toBe("acme: 429 slow down");
+  expect(message.failure).toEqual({ kind: "rate_limit", status: 429, retryAfterMs: 2_000 });
+  expect(message.errorMessage).toBe("acme: 429 slow down");
 });
 
 test("a bug in reading is a failure, not a throw", async () => {
   const { message } = await run({ ...sse("data: a\n\n"), read: (event) => JSON.parse(event.data) });
-  expect(message?.failure).toEqual({
+  expect(message.failure).toEqual({
     kind: "malformed_response",
   });
 });
 
 test("an abort before, at and after the head ends as aborted with what had arrived", async () => {
   const gone = AbortSignal.abort();
-  expect((await run({ open: fetchNothing }, { signal: gone })).message?.stopReason).toBe("aborted");
-  expect((await run(sse("data: a\n\n"), { signal: gone })).message?.content).toEqual([]);
+  expect((await run({ open: fetchNothing }, { signal: gone })).message.stopReason).toBe("aborted");
+  expect((await run(sse("data: a\n\n"), { signal: gone })).message.content).toEqual([]);
 
   const controller = new AbortController();
   const endless = new ReadableStream<Uint8Array>({
@@ -134,7 +124,7 @@ test("silence for longer than the timeout is a failure, and cancels the body", a
 test("leaving the stream early cancels the body", async () => {
   let isCancelled = false;
   const body = new ReadableStream<Uint8Array>({ cancel: () => void (isCancelled = true) });
-  for await (const _ of streamAnswer(createRequest(), {
+  for await (const _ of streamAnswer(providerRequest(), {
     api: "acme-api",
     open: async () => new Response(body),
     read: () => {},

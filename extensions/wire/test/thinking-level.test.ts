@@ -1,7 +1,7 @@
 import type { ThinkingLevel } from "@pi-agent/kernel";
+import { TEST_MODEL } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { clampThinkingLevel, thinkingBudget } from "../src/thinking-level.ts";
-import { MODEL } from "./request.ts";
 
 test.each<[ThinkingLevel, object, ThinkingLevel]>([
   ["high", {}, "high"],
@@ -11,7 +11,7 @@ test.each<[ThinkingLevel, object, ThinkingLevel]>([
   ["medium", { thinkingLevelMap: { medium: null, high: null } }, "low"],
   ["high", { reasoning: false }, "off"],
 ])("%s is clamped by %j to %s", (asked, changes, expected) => {
-  expect(clampThinkingLevel({ ...MODEL, ...changes }, asked)).toBe(expected);
+  expect(clampThinkingLevel({ ...TEST_MODEL, ...changes }, asked)).toBe(expected);
 });
 
 test("a higher level has a larger budget, up to high", () => {

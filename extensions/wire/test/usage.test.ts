@@ -1,22 +1,11 @@
-import type { Usage } from "@pi-agent/kernel";
+import { TEST_MODEL, usageOf } from "@pi-agent/testing";
 import { expect, test } from "vitest";
 import { priceUsage } from "../src/index.ts";
-import { MODEL } from "./request.ts";
-
-const usage = (counts: Partial<Usage>): Usage => ({
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  ...counts,
-});
 
 const tiered = {
-  ...MODEL,
+  ...TEST_MODEL,
   cost: {
-    ...MODEL.cost,
+    ...TEST_MODEL.cost,
     tiers: [
       { inputTokensAbove: 2_000, input: 10, output: 20, cacheRead: 1, cacheWrite: 12.5 },
       { inputTokensAbove: 1_000, input: 5, output: 6, cacheRead: 0.5, cacheWrite: 6 },
@@ -26,8 +15,8 @@ const tiered = {
 
 test("tokens are priced by the million, writes for an hour at twice the input price", () => {
   const cost = priceUsage(
-    MODEL,
-    usage({ input: 1e6, output: 1e6, cacheRead: 1e6, cacheWrite: 2e6, cacheWrite1h: 1e6 }),
+    TEST_MODEL,
+    usageOf({ input: 1e6, output: 1e6, cacheRead: 1e6, cacheWrite: 2e6, cacheWrite1h: 1e6 }),
   );
   expect(cost.input).toBeCloseTo(1, 9);
   expect(cost.output).toBeCloseTo(2, 9);
@@ -41,16 +30,16 @@ test.each([
   [1_001, 5],
   [2_001, 10],
 ])("of tiers the highest that %i input tokens exceed holds for all", (input, rate) => {
-  expect(priceUsage(tiered, usage({ input })).input).toBeCloseTo((input * rate) / 1e6, 12);
+  expect(priceUsage(tiered, usageOf({ input })).input).toBeCloseTo((input * rate) / 1e6, 12);
 });
 
 test("cached tokens count towards the tier", () => {
-  expect(priceUsage(tiered, usage({ input: 500, cacheRead: 400, cacheWrite: 200 })).input).toBeCloseTo(0.0025, 9);
+  expect(priceUsage(tiered, usageOf({ input: 500, cacheRead: 400, cacheWrite: 200 })).input).toBeCloseTo(0.0025, 9);
 });
 
 test("a total that the provider has billed is kept", () => {
   const billed = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.5, totalFromProvider: true };
-  expect(priceUsage(MODEL, usage({ input: 1e6, cost: billed }))).toMatchObject({
+  expect(priceUsage(TEST_MODEL, usageOf({ input: 1e6, cost: billed }))).toMatchObject({
     total: 0.5,
     totalFromProvider: true,
   });

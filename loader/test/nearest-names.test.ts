@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findNearest } from "../src/nearest.ts";
+import { nearestNames } from "../src/nearest-names.ts";
 
 const NAMES = ["model", "models", "mode", "print", "continue"];
 
@@ -13,5 +13,5 @@ test.each([
   ["x", undefined],
   ["", undefined],
 ])("%j is nearest to %j", (typed, expected) => {
-  expect(findNearest(typed, NAMES)).toBe(expected);
+  expect(nearestNames(typed, NAMES, 1)[0]).toBe(expected);
 });
