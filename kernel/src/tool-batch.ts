@@ -117,11 +117,11 @@ async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | unde
     touches: touches && { read: touches.read ?? [], write: touches.write ?? [] },
   };
   let refused: ToolResult | undefined;
-  await core.hooks.ask(core.hooks.at.tool_call, event, (answer, owner) => {
-    if (answer === FAULT) refused = problem(`The call was refused: ${owner.name} failed while deciding about it.`);
+  await core.hooks.ask(core.hooks.at.tool_call, event, (answer, decider) => {
+    if (answer === FAULT) refused = problem(`The call was refused: ${decider.name} failed while deciding about it.`);
     else if (isRecord(answer) && (answer as HookResult<"tool_call">).block) {
       const { reason, terminate } = answer as HookResult<"tool_call">;
-      refused = { ...problem(reason ?? `The call was refused by ${owner.name}.`), terminate };
+      refused = { ...problem(reason ?? `The call was refused by ${decider.name}.`), terminate };
     }
     return refused !== undefined;
   });

@@ -11,8 +11,8 @@ if (wanted && !names.includes(wanted)) {
   process.exit(2);
 }
 for (const name of wanted ? [wanted] : names) {
-  const { run } = (await import(join(import.meta.dirname, `${name}.bench.ts`))) as { run(): Promise<Ratio[]> };
-  for (const { what, ratio, limit } of await run()) console.log(`ratio ${what} ${ratio.toFixed(2)} ${limit}`);
+  const benchmark = (await import(join(import.meta.dirname, `${name}.bench.ts`))) as { run(): Promise<Ratio[]> };
+  for (const { what, ratio, limit } of await benchmark.run()) console.log(`ratio ${what} ${ratio.toFixed(2)} ${limit}`);
 }
 
 export interface Ratio {

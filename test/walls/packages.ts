@@ -79,8 +79,12 @@ function readPackage(folder: string): Package {
     hasDefaultExport: (source) =>
       parsed
         .get(source)!
-        .module.staticExports.some(({ entries }) => entries.some(({ exportName }) => exportName.kind === "Default")),
+        .module.staticExports.some(({ entries }) => entries.some(({ exportName }) => isDefault(exportName))),
   };
+}
+
+function isDefault({ kind }: { kind: string }): boolean {
+  return kind === "Default";
 }
 
 /** The package that a specifier names, without its subpath; nothing for relative and built-in ones. */
