@@ -65,7 +65,9 @@ export class Projection {
   private add(entry: Entry): void {
     const edit = this.edits.get(entry.id);
     if (edit?.replacement === null) return;
-    for (const message of toMessages(entry, this.projectors)) {
+    const messages = toMessages(entry, this.projectors);
+    if (!messages) return;
+    for (const message of Array.isArray(messages) ? messages : [messages]) {
       this.push(edit?.replacement ? withContent(message, edit.replacement.content) : message, entry.id);
     }
   }
@@ -146,27 +148,29 @@ function sinceCompaction(path: readonly Entry[]): readonly Entry[] {
   return [compaction, ...kept, ...path.slice(at + 1)];
 }
 
-function toMessages(entry: Entry, projectors: (type: string) => Projector | undefined): Message[] {
+function toMessages(
+  entry: Entry,
+  projectors: (type: string) => Projector | undefined,
+): Message | Message[] | undefined {
   const timestamp = () => Date.parse(entry.timestamp);
   switch (entry.type) {
     case "message": {
       const message = entry.message;
-      if (message.role === "system") return [];
-      if (message.role !== "bashExecution") return [message];
-      return message.excludeFromContext
-        ? []
-        : [{ role: "user", content: shellText(message), timestamp: message.timestamp }];
+      if (message.role === "system") return undefined;
+      if (message.role !== "bashExecution") return message;
+      if (message.excludeFromContext) return undefined;
+      return { role: "user", content: shellText(message), timestamp: message.timestamp };
     }
     case "custom_message": {
       const { customType, content, display, details } = entry;
-      return [{ role: "custom", customType, content, display, details, timestamp: timestamp() }];
+      return { role: "custom", customType, content, display, details, timestamp: timestamp() };
     }
     case "compaction":
-      return [summary("compactionSummary", COMPACTION_PREFIX, entry.summary, timestamp())];
+      return summary("compactionSummary", COMPACTION_PREFIX, entry.summary, timestamp());
     case "branch_summary":
-      return entry.summary ? [summary("branchSummary", BRANCH_PREFIX, entry.summary, timestamp())] : [];
+      return entry.summary ? summary("branchSummary", BRANCH_PREFIX, entry.summary, timestamp()) : undefined;
     default:
-      return projectors(entry.type === "custom" ? entry.customType : entry.type)?.(entry) ?? [];
+      return projectors(entry.type === "custom" ? entry.customType : entry.type)?.(entry);
   }
 }
 

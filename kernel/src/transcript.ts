@@ -18,9 +18,12 @@ const ID_MARK = 2 ** 32;
 
 export class TranscriptTree implements Transcript {
   leafId: string | null = null;
-  private entries = new Map<string, Entry>();
-  /** Children by parent; made at the first question, then kept up to date. */
-  private childIds: Map<string | null, Entry[]> | undefined;
+  /** In the order in which they came. */
+  private entries: Entry[] = [];
+  /** Each entry's parent is the one before it, so that a path is a part of the list. */
+  private isLine = true;
+  /** Entries by id and by parent, made when somebody asks, up to the entry that was last then. */
+  private readonly index = { byId: new Map<string, Entry>(), byParent: new Map<string | null, Entry[]>(), upTo: 0 };
   private projection: Projection | undefined;
   private sourceOf: { projection: Projection; ids: Map<Message, string>; upTo: number } | undefined;
   private readonly projectors: (type: string) => Projector | undefined;
@@ -33,37 +36,38 @@ export class TranscriptTree implements Transcript {
   }
 
   get size(): number {
-    return this.entries.size;
+    return this.entries.length;
   }
 
   /** Takes over stored entries; the leaf is the last one that is a place in the conversation. */
   load(entries: readonly Entry[]): void {
-    this.entries = new Map(entries.map((entry) => [entry.id, entry]));
-    this.childIds = undefined;
+    this.entries = [...entries];
+    this.index.byId.clear();
+    this.index.byParent.clear();
+    this.index.upTo = 0;
     this.hasLoaded = true;
     for (const entry of entries) settle(entry);
+    this.isLine = entries.every(({ parentId }, i) => parentId === (entries[i - 1]?.id ?? null));
     this.leafId = entries.findLast((entry) => !ASIDES.has(entry.type))?.id ?? null;
     this.projection = undefined;
   }
 
   /** Appends a draft at the leaf. Fails with `invalid_entry` when it is not JSON. */
   append(draft: Draft): Entry {
-    const entry = {
-      type: draft.type,
-      id: this.freshId(),
-      parentId: this.leafId,
-      timestamp: this.clock(),
-    } as Entry;
-    Object.assign(entry, draft);
+    const { leafId } = this;
+    const entry = Object.assign(
+      { type: draft.type, id: this.freshId(), parentId: leafId, timestamp: this.clock() },
+      draft,
+    ) as Entry;
     const problem = settle(entry);
     if (problem) {
       throw new AgentError("invalid_entry", `The ${draft.type} entry cannot be stored: ${problem}.`, {
         hint: "Store plain JSON: no functions, no cycles, no class instances.",
       });
     }
-    this.entries.set(entry.id, entry);
+    this.isLine &&= leafId === (this.entries[this.entries.length - 1]?.id ?? null);
+    this.entries.push(entry);
     this.leafId = entry.id;
-    if (this.childIds) pushChild(this.childIds, entry);
     if (this.projection && !this.projection.grow(entry)) this.projection = undefined;
     return entry;
   }
@@ -71,18 +75,21 @@ export class TranscriptTree implements Transcript {
   /** Moves the leaf; the next entry becomes a child of `id`, or a new root. Fails with `unknown_entry`. */
   moveTo(id: string | null): void {
     if (id !== null) this.known(id);
+    if (id !== this.leafId) this.projection = undefined;
     this.leafId = id;
-    this.projection = undefined;
   }
 
   get(id: string): Entry | undefined {
-    return this.entries.get(id);
+    return this.indexed().byId.get(id);
   }
 
   path(leaf: string | null = this.leafId): readonly Entry[] {
+    if (leaf === null) return [];
+    if (this.isLine && leaf === this.entries[this.entries.length - 1]?.id) return [...this.entries];
+    const { byId } = this.indexed();
     const path: Entry[] = [];
-    for (let id = leaf; id !== null; ) {
-      const entry = this.entries.get(id);
+    for (let id: string | null = leaf; id !== null; ) {
+      const entry = byId.get(id);
       if (!entry) break;
       path.push(entry);
       id = entry.parentId;
@@ -91,11 +98,7 @@ export class TranscriptTree implements Transcript {
   }
 
   children(id: string | null): readonly Entry[] {
-    if (!this.childIds) {
-      this.childIds = new Map();
-      for (const entry of this.entries.values()) pushChild(this.childIds, entry);
-    }
-    return this.childIds.get(id) ?? [];
+    return this.indexed().byParent.get(id) ?? [];
   }
 
   project(leaf?: string): readonly Message[] {
@@ -118,8 +121,20 @@ export class TranscriptTree implements Transcript {
     return index.ids.get(message);
   }
 
+  private indexed() {
+    const { index, entries } = this;
+    for (; index.upTo < entries.length; index.upTo++) {
+      const entry = entries[index.upTo]!;
+      index.byId.set(entry.id, entry);
+      const siblings = index.byParent.get(entry.parentId);
+      if (siblings) siblings.push(entry);
+      else index.byParent.set(entry.parentId, [entry]);
+    }
+    return index;
+  }
+
   private known(id: string): void {
-    if (this.entries.has(id)) return;
+    if (this.get(id)) return;
     throw new AgentError("unknown_entry", `There is no entry ${id} in this session.`, {
       hint: "Look the ids up with transcript.path() or transcript.children().",
     });
@@ -130,15 +145,9 @@ export class TranscriptTree implements Transcript {
     for (;;) {
       this.lastId = (this.lastId + ID_STEP) >>> 0;
       const id = (ID_MARK + this.lastId).toString(16).slice(1);
-      if (!this.hasLoaded || !this.entries.has(id)) return id;
+      if (!this.hasLoaded || !this.get(id)) return id;
     }
   }
-}
-
-function pushChild(children: Map<string | null, Entry[]>, entry: Entry): void {
-  const siblings = children.get(entry.parentId);
-  if (siblings) siblings.push(entry);
-  else children.set(entry.parentId, [entry]);
 }
 
 /** Formatting a date costs more than the rest of an append, so a millisecond is formatted once. */

@@ -8,26 +8,39 @@ const MAX_DEPTH = 200;
  * A frozen value has passed already and costs one look. Strings with lone surrogates are replaced in place.
  */
 export function settle(value: unknown, depth = 0): string | undefined {
-  if (value === null || typeof value !== "object") {
-    const kind = typeof value;
-    if (kind === "number") return Number.isFinite(value) ? undefined : `${String(value)} is not a JSON number`;
-    if (kind === "string" || kind === "boolean" || kind === "undefined" || value === null) return undefined;
-    return `a ${kind} is not JSON`;
-  }
-  if (Object.isFrozen(value)) return undefined;
+  if (typeof value !== "object" || value === null) return scalarProblem(value);
+  // Asking whether it is extensible is the cheaper half of asking whether it is frozen.
+  if (!Object.isExtensible(value) && Object.isFrozen(value)) return undefined;
   if (depth > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`;
   if (!Array.isArray(value) && !isPlain(value)) return "it holds an object that is not plain JSON";
-  const holder = value as Record<string, unknown>;
-  for (const key of Object.keys(holder)) {
-    const part = holder[key];
-    if (typeof part === "string") {
-      if (!part.isWellFormed()) holder[key] = part.toWellFormed();
-      continue;
+  // Counting through a list, and `in` for an object: either is the fastest for its kind.
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const problem = settlePart(value as unknown as Record<number, unknown>, i, depth);
+      if (problem !== undefined) return problem;
     }
-    const problem = settle(part, depth + 1);
-    if (problem !== undefined) return problem;
+  } else {
+    for (const key in value) {
+      const problem = settlePart(value as Record<string, unknown>, key, depth);
+      if (problem !== undefined) return problem;
+    }
   }
   Object.freeze(value);
+  return undefined;
+}
+
+function settlePart(holder: Record<string | number, unknown>, key: string | number, depth: number): string | undefined {
+  const part = holder[key];
+  if (typeof part === "object") return settle(part, depth + 1);
+  if (typeof part !== "string") return scalarProblem(part);
+  if (!part.isWellFormed()) holder[key] = part.toWellFormed();
+  return undefined;
+}
+
+function scalarProblem(value: unknown): string | undefined {
+  const kind = typeof value;
+  if (kind === "number") return Number.isFinite(value) ? undefined : `${String(value)} is not a JSON number`;
+  if (kind === "function" || kind === "bigint" || kind === "symbol") return `a ${kind} is not JSON`;
   return undefined;
 }
 
