@@ -71,7 +71,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
       emit: live((channel, data) => core.bus.emit(channel, data)),
     },
     sendMessage: live((message, options = {}) => {
-      const custom = { role: "custom" as const, ...message, timestamp: Date.now() };
+      const custom = { ...message, role: "custom" as const, timestamp: Date.now() };
       if (options.deliverAs === "nextTurn") core.queue.add("nextTurn", core.toMessage(custom));
       else if (core.run || options.triggerTurn) agent[options.deliverAs === "followUp" ? "followUp" : "steer"](custom);
       else core.append([{ type: "custom_message", ...message }]);

@@ -19,6 +19,7 @@ import { AgentError } from "./errors.ts";
 import type { HookEvent, HookName } from "./hook-points.ts";
 import { type HookFault, HookTable, offTheClock } from "./hooks.ts";
 import { completeHost } from "./host.ts";
+import { blocksProblem, shapeProblem } from "./message-shape.ts";
 import type { Draft, Entry, Message, Model, ThinkingLevel, ToolSchema } from "./messages.ts";
 import type { Recorded } from "./prompt.ts";
 import { MessageQueue } from "./queue.ts";
@@ -91,7 +92,7 @@ export class Core {
     if (drafts === undefined) return;
     if (!Array.isArray(drafts)) throw invalidEntry("the entries are not a list");
     for (const draft of drafts as Draft[]) {
-      const problem = settle(draft);
+      const problem = settle(draft) ?? draftProblem(draft);
       if (problem) throw invalidEntry(problem);
       const target = draft.type === "context_edit" || draft.type === "label" ? draft.targetId : undefined;
       if (target !== undefined && !this.transcript.get(target)) throw invalidEntry(`there is no entry ${target}`);
@@ -195,7 +196,7 @@ export class Core {
   toMessage(given: string | Message): Message {
     const message: Message =
       typeof given === "string" ? { role: "user", content: given, timestamp: Date.now() } : given;
-    const problem = settle(message);
+    const problem = settle(message) ?? shapeProblem(message);
     if (problem) throw invalidEntry(problem);
     return message;
   }
@@ -203,6 +204,12 @@ export class Core {
   private isActive({ name, value }: Registered<"tool">): boolean {
     return this.activeNames ? this.activeNames.includes(name) : value.defaultActive !== false;
   }
+}
+
+function draftProblem(draft: Draft): string | undefined {
+  if (draft.type === "message") return shapeProblem(draft.message as Message);
+  if (draft.type !== "custom_message" || typeof draft.content === "string") return undefined;
+  return blocksProblem(draft.content);
 }
 
 function invalidEntry(problem: string): AgentError {

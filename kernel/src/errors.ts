@@ -16,12 +16,17 @@ export class AgentError extends Error {
 
 /** Makes an `AgentError` of anything thrown; one that is an `AgentError` already stays itself. Told by its code. */
 export function toAgentError(thrown: unknown, owner?: string): AgentError {
-  if (isAgentError(thrown)) {
-    thrown.owner ??= owner;
-    return thrown;
+  try {
+    if (isAgentError(thrown)) {
+      thrown.owner ??= owner;
+      return thrown;
+    }
+    const message = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+    return new AgentError("extension_failed", message, { cause: thrown, owner });
+  } catch {
+    // What was thrown throws when it is looked at.
+    return new AgentError("extension_failed", "Something was thrown that cannot be read.", { owner });
   }
-  const message = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
-  return new AgentError("extension_failed", message, { cause: thrown, owner });
 }
 
 export function isAgentError(value: unknown): value is AgentError {

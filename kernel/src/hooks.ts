@@ -268,7 +268,7 @@ export class HookTable {
         expire: () => end(this.fault(point, frame.owner, late())),
       };
       this.watches.add(watch);
-      this.ticker ??= unreferenced(setInterval(() => this.tick(), TICK_MS));
+      this.ticker ??= setInterval(() => this.tick(), TICK_MS);
       answer.then(end, (thrown: unknown) => {
         if (this.watches.has(watch)) end(this.fault(point, frame.owner, thrown));
       });
@@ -327,11 +327,6 @@ function merge(sum: Record<string, unknown>, answer: Record<string, unknown>): R
 }
 
 function nothing(): void {}
-
-function unreferenced<T extends { unref?: () => unknown }>(timer: T): T {
-  timer.unref?.();
-  return timer;
-}
 
 /** The kernel's own points. Those with `wire` are forwarded by JSON and RPC mode. */
 function declareKernelPoints(table: HookTable): void {

@@ -60,7 +60,7 @@ export async function preparePrompt(core: Core, first: { prompt: string; images?
   await core.hooks.ask(core.hooks.at.before_agent_start, event, (answer) => {
     if (answer === FAULT || !isRecord(answer)) return;
     const { message, systemPrompt } = answer as HookResult<"before_agent_start">;
-    if (message) added.push(core.toMessage({ role: "custom", ...message, timestamp: Date.now() }));
+    if (message) added.push(core.toMessage({ ...message, role: "custom", timestamp: Date.now() }));
     if (systemPrompt !== undefined) event.systemPrompt = core.systemPrompt = systemPrompt;
   });
   core.recorded ??= replay(core.transcript.path());

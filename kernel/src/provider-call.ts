@@ -10,6 +10,7 @@ import type { Api, ProviderRequest } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
 import { FAULT } from "./hooks.ts";
+import { shapeProblem } from "./message-shape.ts";
 import type {
   AssistantMessage,
   Failure,
@@ -161,7 +162,7 @@ function whole(message: AssistantMessage, ask: Ask): AssistantMessage {
     const problem = isRecord(block.arguments) ? settle(block.arguments) : "they are not an object";
     if (problem) Object.assign(block, { arguments: {}, argumentsError: `The arguments cannot be used: ${problem}.` });
   }
-  const problem = settle(message);
+  const problem = settle(message) ?? shapeProblem(message);
   return problem
     ? failed(ask, undefined, new AgentError("malformed_response", `The answer cannot be stored: ${problem}.`))
     : message;

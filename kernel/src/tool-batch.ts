@@ -14,7 +14,8 @@ import type { Core, Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
 import type { HookResult } from "./hook-points.ts";
 import { FAULT, runAs } from "./hooks.ts";
-import type { AssistantMessage, Image, JsonObject, Text, ToolCall, ToolResultMessage } from "./messages.ts";
+import { blocksProblem } from "./message-shape.ts";
+import type { AssistantMessage, JsonObject, ToolCall, ToolResultMessage } from "./messages.ts";
 import { ABANDONED, abandonedError, type Run } from "./run.ts";
 import { prepareValidation, validate } from "./validate.ts";
 import { isPromise, isRecord, settle, toJson } from "./values.ts";
@@ -228,19 +229,17 @@ function conclude(core: Core, run: Run, call: Call): MaybePromise<void> {
 function settled(result: unknown, name: string): ToolResult {
   if (!isRecord(result)) throw new Error(`The tool ${name} returned no result.`);
   const content = result.content ?? [];
-  if (!Array.isArray(content) || !content.every(isBlock)) {
+  if (blocksProblem(content)) {
     throw new Error(`The tool ${name} returned content that is neither text nor image.`);
   }
   const bad = settle(content);
   if (bad) throw new Error(`The tool ${name} returned content that cannot be stored: ${bad}.`);
   const details = settle(result.details) ? toJson(result.details) : result.details;
-  return { ...(result as unknown as ToolResult), content, details: details as ToolResult["details"] };
-}
-
-function isBlock(block: unknown): block is Text | Image {
-  if (!isRecord(block)) return false;
-  if (block.type === "text") return typeof block.text === "string";
-  return block.type === "image" && typeof block.data === "string" && typeof block.mimeType === "string";
+  return {
+    ...(result as unknown as ToolResult),
+    content: content as ToolResult["content"],
+    details: details as ToolResult["details"],
+  };
 }
 
 function toMessage({ call, result, durationMs }: Call): ToolResultMessage {

@@ -242,3 +242,47 @@ test("E9: a tool that cannot say what it would touch is refused while anybody ga
   await agent.run("go");
   expect(resultTexts(agent)["1"]).toContain("no idea");
 });
+
+test("K7: what a hook adds with a wrong shape is refused with its owner, and never stored", async () => {
+  const drafts = [
+    { customType: "x" },
+    { role: "assistant" },
+    { customType: "x", content: [{ type: "text", text: 5 }] },
+  ];
+  for (const draft of drafts) {
+    const adder = (pi: ExtensionAPI) => void pi.on("before_agent_start", () => ({ message: draft }) as never);
+    const agent = createAgent({
+      extensions: [scripted(), { extension: adder, owner: { name: "adder", scope: "user" } }],
+    });
+    const faults: string[] = [];
+    agent.on("fault", ({ owner }) => void faults.push(owner));
+    expect((await agent.run("go")).answer).toBe("done");
+    expect(faults).toEqual(["adder"]);
+    expect(agent.transcript.path().some(({ type }) => type === "custom_message")).toBe(false);
+  }
+});
+
+test("K7: an answer whose call has no name is a failure, not a poisoned transcript", async () => {
+  const nameless = calls(["1", "a"]);
+  Object.assign(nameless.content[0]!, { name: null });
+  const agent = createAgent({ extensions: [scripted(() => nameless), tool("a")] });
+  expect((await agent.run("go")).outcome).toBe("error");
+  expect(agent.transcript.project().map(({ role }) => role)).toEqual(["user"]);
+});
+
+test("K7: a tool that throws something that throws when it is looked at gives an error result", async () => {
+  const hostile = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error("no");
+      },
+      getPrototypeOf: () => {
+        throw new Error("no");
+      },
+    },
+  );
+  const agent = createAgent({ extensions: [scripted(calls(["1", "a"])), tool("a", () => Promise.reject(hostile))] });
+  expect((await agent.run("go")).answer).toBe("done");
+  expect(resultTexts(agent)["1"]).toContain("cannot be read");
+});
