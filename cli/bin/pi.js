@@ -66,13 +66,39 @@ function findCacheFolder() {
   const named = process.env.PI_CODING_AGENT_DIR || path.join(home, ".pi", "agent");
   const agentDir = named === "~" || named.slice(0, 2) === "~/" ? home + named.slice(1) : named;
   const account = process.getuid ? process.getuid() : "user";
-  return (
-    makeOwnFolder(path.resolve(agentDir, "cache", "compile")) ||
-    makeOwnFolder(path.join(os.tmpdir(), `pi-compile-${account}`))
-  );
+  const folders = [path.resolve(agentDir, "cache", "compile"), path.join(os.tmpdir(), `pi-compile-${account}`)];
+  return folders.find((folder) => isOutsideProjects(folder) && makeOwnFolder(folder));
 }
 
-/** Makes a folder for this account alone. One that others may write is not used: what lies in it is run. */
+/** Tells whether a folder is no part of the working directory nor of a checkout: what lies there may be somebody else's. */
+function isOutsideProjects(folder) {
+  const fs = require("fs");
+  const path = require("path");
+  try {
+    const cwd = fs.realpathSync(process.cwd());
+    for (let at = findRealPath(folder); ; at = path.dirname(at)) {
+      if (at === cwd || fs.existsSync(path.join(at, ".git"))) return false;
+      if (at === path.dirname(at)) return true;
+    }
+    // oxlint-disable-next-line no-unused-vars -- Node 6 has no catch without a parameter
+  } catch (error) {
+    return false;
+  }
+}
+
+/** The real path of a folder that may not be there yet. */
+function findRealPath(folder) {
+  const fs = require("fs");
+  const path = require("path");
+  try {
+    return fs.realpathSync(folder);
+  } catch (error) {
+    if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+    return path.join(findRealPath(path.dirname(folder)), path.basename(folder));
+  }
+}
+
+/** Makes a folder for this account alone; answers whether it may be used. One that others may write is not used: what lies in it is run. */
 function makeOwnFolder(folder) {
   const fs = require("fs");
   try {
@@ -80,9 +106,9 @@ function makeOwnFolder(folder) {
     fs.accessSync(folder, fs.constants.W_OK);
     const found = fs.lstatSync(folder);
     const isOwn = !process.getuid || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
-    return found.isDirectory() && isOwn ? folder : undefined;
+    return found.isDirectory() && isOwn;
     // oxlint-disable-next-line no-unused-vars -- Node 6 has no catch without a parameter
   } catch (error) {
-    return undefined;
+    return false;
   }
 }

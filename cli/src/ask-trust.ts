@@ -4,11 +4,9 @@ import type { Terminal } from "./terminal.ts";
 import { toTerminalLine } from "./terminal-text.ts";
 
 const CHOICES: readonly [TrustAnswer, string][] = [
-  ["content", "yes, with exactly this content"],
-  ["text", "only its texts: skills, prompts, themes"],
-  ["folder", "yes, this folder, whatever it becomes"],
+  ["content", "yes, this time"],
+  ["text", "only its texts this time: skills, prompts, themes"],
   ["not-now", "not now"],
-  ["never", "never"],
 ];
 
 // What one screen holds beside the question.
@@ -16,9 +14,10 @@ const MOST_LINES = 25;
 const LINE_WIDTH = 100;
 const GRADES = ["executable", "settings", "text"] as const;
 
-/** Makes the question. Enter, Ctrl-C and Ctrl-D are "not now". */
+/** Makes the question. Nothing that was typed before it answers it; Enter, Ctrl-C and Ctrl-D are "not now". */
 export function createTrustQuestion(terminal: Terminal): AskTrust {
   return async (plan, signal) => {
+    await terminal.forget();
     const labels = CHOICES.map(([, label]) => label);
     const chosen = await terminal.ui.select(describePlan(plan), labels, { signal });
     return CHOICES.find(([, label]) => label === chosen)?.[0] ?? "not-now";

@@ -1,6 +1,7 @@
 /** Decides by the flags which tools are on. */
 import type { FlagValue, Registered } from "@pi-agent/kernel";
 import { nearestNames } from "@pi-agent/loader";
+import { isOn } from "./flags.ts";
 import type { Problem } from "./problem.ts";
 
 export type ToolTable = ReadonlyMap<string, Pick<Registered<"tool">, "value" | "owner">>;
@@ -13,24 +14,24 @@ export type ToolTable = ReadonlyMap<string, Pick<Registered<"tool">, "value" | "
  */
 export function chooseTools(flags: ReadonlyMap<string, FlagValue>, tools: ToolTable): string[] | Problem | undefined {
   const names = ["tools", "exclude-tools", "no-tools", "no-builtin-tools"];
-  if (!names.some((name) => flags.has(name))) return undefined;
-  if (flags.get("no-tools") === true) return [];
+  if (!names.some((name) => flags.has(name) && flags.get(name) !== false)) return undefined;
+  if (isOn(flags, "no-tools")) return [];
   const asked = splitList(flags.get("tools"));
   const excluded = splitList(flags.get("exclude-tools"));
   const problem = checkList(asked) ?? checkNames([...asked, ...excluded], tools);
   if (problem) return problem;
   const isUsual = (name: string) => {
     const { value, owner } = tools.get(name) as Pick<Registered<"tool">, "value" | "owner">;
-    return value.defaultActive !== false && !(flags.get("no-builtin-tools") === true && owner.scope === "official");
+    return value.defaultActive !== false && !(isOn(flags, "no-builtin-tools") && owner.scope === "official");
   };
-  const isOn = (name: string) => {
+  const isChosen = (name: string) => {
     if (matchesAny(name, excluded)) return false;
     if (asked.length === 0) return isUsual(name);
     if (!isChange(asked[0] ?? "")) return matchesAny(name, asked);
     const last = asked.findLast((entry) => matches(name, entry.slice(1)));
     return last === undefined ? isUsual(name) : last.startsWith("+");
   };
-  return [...tools.keys()].filter(isOn);
+  return [...tools.keys()].filter(isChosen);
 }
 
 function splitList(value: FlagValue | undefined): string[] {

@@ -13,7 +13,7 @@ import { type Prompt, runPrompts } from "./prompts.ts";
 import type { Output } from "./stdout-guard.ts";
 import { showSteps } from "./steps.ts";
 import type { Terminal } from "./terminal.ts";
-import { toTerminalText } from "./terminal-text.ts";
+import { toAnswerText } from "./terminal-text.ts";
 
 export interface ConversationOptions {
   agent: Agent;
@@ -53,7 +53,7 @@ export async function runConversation(options: ConversationOptions): Promise<num
 }
 
 /** Answers whether the person interrupted it. */
-async function runOne({ agent, exit, output }: ConversationOptions, prompt: Prompt): Promise<boolean> {
+async function runOne({ agent, terminal, exit, output }: ConversationOptions, prompt: Prompt): Promise<boolean> {
   let isInterrupted = false;
   const release = exit.onInterrupt(() => {
     isInterrupted = true;
@@ -69,6 +69,8 @@ async function runOne({ agent, exit, output }: ConversationOptions, prompt: Prom
   } finally {
     release();
   }
+  // What was typed ahead was for the run that is stopped.
+  if (isInterrupted) await terminal.forget();
   return isInterrupted;
 }
 
@@ -82,7 +84,7 @@ function showConversation(agent: Agent, write: (text: string) => void): Undo {
   const undos = [
     agent.on("message_update", ({ assistantMessageEvent: event }) => {
       if (event.type !== "text_delta") return;
-      write(toTerminalText(event.delta));
+      write(toAnswerText(event.delta));
       isLineOpen = true;
     }),
     agent.on("message_end", endLine),

@@ -13,6 +13,8 @@ import type { Output } from "./stdout-guard.ts";
 // After a signal people expect their prompt back within a second; a normal end may still have a session to store.
 const EARLY_DEADLINE_MS = 900;
 const STEPS_DEADLINE_MS = 10_000;
+// The longest that Node's timers take.
+const HOLD_MS = 2 ** 31 - 1;
 const READER_GONE: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "EIO"]);
 
 type Step = () => Promise<unknown> | void;
@@ -28,7 +30,7 @@ export interface Exit {
   end(code: number): Promise<never>;
 }
 
-/** Takes charge of signals, of the output's errors and of what nobody caught. */
+/** Takes charge of signals, of the output's errors, of what nobody caught, and keeps the process until its end. */
 export function takeCharge(output: Output): Exit {
   const exit = new ProcessExit(output);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => exit.onSignal(name));
@@ -37,6 +39,9 @@ export function takeCharge(output: Output): Exit {
   process.stderr.on("error", () => {});
   const report = (thrown: unknown) => exit.onUncaught(thrown);
   process.on("unhandledRejection", report).on("uncaughtException", report);
+  process.on("exit", () => exit.onExit());
+  // What never comes is waited for until somebody interrupts it: it is no success.
+  setInterval(() => {}, HOLD_MS);
   return exit;
 }
 
@@ -76,8 +81,10 @@ class ProcessExit implements Exit {
   onSignal(name: "SIGINT" | "SIGTERM" | "SIGHUP"): void {
     const interrupt = name === "SIGINT" ? this.#interrupt : undefined;
     this.#interrupt = undefined;
-    if (this.#ending) process.exit(EXIT_CODES[name]);
-    else if (interrupt) interrupt();
+    if (this.#ending) {
+      this.#code = EXIT_CODES[name];
+      process.exit();
+    } else if (interrupt) interrupt();
     else this.#endEarly(EXIT_CODES[name], name);
   }
 
@@ -110,6 +117,18 @@ class ProcessExit implements Exit {
     }
   }
 
+  /** Lets nobody else decide how the process ends. */
+  onExit(): void {
+    if (this.#code === undefined) {
+      printError({
+        what: "The process ended before its answer",
+        why: "something in it, most likely an extension, called process.exit",
+        hint: "run again with --no-extensions; pi doctor lists what is loaded",
+      });
+    }
+    process.exitCode = this.#code ?? EXIT_CODES.failed;
+  }
+
   #endEarly(code: number, reason: string): void {
     this.#controller.abort(reason);
     setTimeout(() => process.exit(this.#code), EARLY_DEADLINE_MS);
@@ -118,7 +137,7 @@ class ProcessExit implements Exit {
 
   /** The steps have a deadline; the output has none, because its reader may be slow. */
   async #finish(): Promise<never> {
-    const deadline = new Promise<void>((resolve) => setTimeout(resolve, STEPS_DEADLINE_MS).unref());
+    const deadline = new Promise<void>((resolve) => setTimeout(resolve, STEPS_DEADLINE_MS));
     for (const step of this.#steps.toReversed()) await Promise.race([runStep(step), deadline]);
     await Promise.all([this.#output.flush(), flushStderr()]);
     // What could not be written is told a moment later.

@@ -1,3 +1,5 @@
+import type { FlagValue } from "@pi-agent/kernel";
+
 /** A flag of the command itself. Extensions register more; those are settled once they are loaded. */
 export interface FlagSpec {
   name: string;
@@ -14,6 +16,11 @@ export interface FlagSpec {
 }
 
 const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+/** Tells whether a switch is on: `--name=false` is not. */
+export function isOn(flags: ReadonlyMap<string, FlagValue>, name: string): boolean {
+  return flags.get(name) === true;
+}
 
 /** What has to be known before anything is loaded. The flags of packages are theirs: sessions, prompts, logs. */
 export const FLAGS: readonly FlagSpec[] = [

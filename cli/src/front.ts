@@ -3,6 +3,7 @@ import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { type FlagValue, headlessUi } from "@pi-agent/kernel";
 import type { LoadMode } from "@pi-agent/loader";
+import { isOn } from "./flags.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Front {
@@ -15,7 +16,7 @@ export interface Front {
 /** Chooses conversation when both streams are a terminal and nothing asks for less; else print, or what `--mode` names. */
 export async function chooseFront(flags: ReadonlyMap<string, FlagValue>, isCommand: boolean): Promise<Front> {
   const named = flags.get("mode");
-  const isPrint = isCommand || flags.has("print") || flags.has("list-models") || !isTerminal(0) || !isTerminal(1);
+  const isPrint = isCommand || isOn(flags, "print") || flags.has("list-models") || !isTerminal(0) || !isTerminal(1);
   if (typeof named === "string" && named !== "text") return headless(named);
   return isPrint ? headless("print") : conversation();
 }

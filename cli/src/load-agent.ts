@@ -4,6 +4,7 @@ import { type Loaded, type LoadFlags, load } from "@pi-agent/loader";
 import { type Arguments, type Settled, settleArguments } from "./arguments.ts";
 import { DEFAULT_PACKAGES } from "./default-packages.ts";
 import type { Exit } from "./exit.ts";
+import { isOn } from "./flags.ts";
 import type { Front } from "./front.ts";
 import type { Problem } from "./problem.ts";
 import type { Output } from "./stdout-guard.ts";
@@ -58,14 +59,20 @@ export function currentFolder(): string {
 function toLoadFlags(flags: ReadonlyMap<string, FlagValue>, settle: LoadFlags["values"]): LoadFlags {
   const extensions = flags.get("extension");
   return {
-    approve: flags.has("approve") ? true : flags.has("no-approve") ? false : undefined,
+    approve: judgeApproval(flags),
     extensions: Array.isArray(extensions) ? extensions : undefined,
-    noExtensions: flags.has("no-extensions"),
-    noContextFiles: flags.has("no-context-files"),
-    offline: flags.has("offline"),
-    verbose: flags.has("verbose"),
+    noExtensions: isOn(flags, "no-extensions"),
+    noContextFiles: isOn(flags, "no-context-files"),
+    offline: isOn(flags, "offline"),
+    verbose: isOn(flags, "verbose"),
     values: settle,
   };
+}
+
+/** `--approve=false` refuses; `--no-approve=false` alone says nothing. */
+function judgeApproval(flags: ReadonlyMap<string, FlagValue>): boolean | undefined {
+  if (isOn(flags, "approve")) return true;
+  return flags.get("approve") === false || isOn(flags, "no-approve") ? false : undefined;
 }
 
 /** Makes the error of a problem with what was typed. */

@@ -7,14 +7,15 @@
 import { readFileSync } from "node:fs";
 import { parseArguments } from "./arguments.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
+import { isOn } from "./flags.ts";
 import { HELP } from "./help.ts";
 import { printError } from "./print-error.ts";
 
 /** Runs the command with the arguments that were typed, to the end of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   const typed = parseArguments(argv);
-  if (typed.flags.has("help")) process.stdout.write(HELP);
-  else if (typed.flags.has("version")) process.stdout.write(`${readVersion()}\n`);
+  if (isOn(typed.flags, "help")) process.stdout.write(HELP);
+  else if (isOn(typed.flags, "version")) process.stdout.write(`${readVersion()}\n`);
   else if (typed.problem) {
     printError(typed.problem);
     process.exitCode = EXIT_CODES.usage;

@@ -5,7 +5,7 @@ import { printError, printWarning } from "./print-error.ts";
 import { type Prompt, runPrompts } from "./prompts.ts";
 import type { Output } from "./stdout-guard.ts";
 import { showSteps } from "./steps.ts";
-import { toTerminalText } from "./terminal-text.ts";
+import { toAnswerText } from "./terminal-text.ts";
 
 export interface PrintOptions {
   agent: Agent;
@@ -25,7 +25,7 @@ export async function runPrintMode(options: PrintOptions): Promise<number> {
   if (options.signal.aborted) return ending.code;
   if (ending.answer) {
     const text = answerText(ending.answer);
-    output.write(output.stream.isTTY ? toTerminalText(text) : text);
+    output.write(output.stream.isTTY ? toAnswerText(text) : text);
   }
   if (ending.warning) printWarning(ending.warning);
   if (ending.error) printError(ending.error);
@@ -37,7 +37,7 @@ function watch(agent: Agent): void {
   const write = (line: string) => void process.stderr.write(`${line}\n`);
   agent.on("message_end", ({ message }) => {
     if (message.role === "assistant" && message.stopReason === "toolUse") {
-      const text = toTerminalText(answerText(message)).trim();
+      const text = toAnswerText(answerText(message)).trim();
       if (text !== "") write(text);
     }
   });

@@ -2,6 +2,7 @@
 import type { Agent, AssistantMessage, Image, Outcome } from "@pi-agent/kernel";
 import { judgeAnswer, type Verdict } from "./answer.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
+import type { Problem } from "./problem.ts";
 
 export interface Prompt {
   text: string;
@@ -26,6 +27,12 @@ export interface Ending extends Verdict {
   answer?: AssistantMessage;
 }
 
+const NO_END: Problem = {
+  what: "The run did not come to its end",
+  why: "it started, and nothing told how it ended",
+  hint: "run again with --verbose; pi doctor lists what is loaded",
+};
+
 /** Runs the prompts until one fails, and answers how the last run ended. A prompt that a command handled has no answer. */
 export async function runPrompts(agent: Agent, prompts: readonly Prompt[]): Promise<Ending> {
   const runs: { answer?: AssistantMessage; outcome: Outcome }[] = [];
@@ -35,10 +42,11 @@ export async function runPrompts(agent: Agent, prompts: readonly Prompt[]): Prom
   try {
     let ending: Ending = { code: EXIT_CODES.answered };
     for (const { text, images } of prompts) {
-      await agent.input(text, { images });
+      const became = await agent.input(text, { images });
       await agent.settled();
       const run = runs.splice(0).at(-1);
       if (run) ending = { answer: run.answer, ...judgeAnswer(run.answer, run.outcome) };
+      else if (became === "started") ending = { code: EXIT_CODES.failed, error: NO_END };
       if (ending.code !== EXIT_CODES.answered) break;
     }
     return ending;

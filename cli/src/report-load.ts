@@ -1,12 +1,17 @@
-import type { Loaded } from "@pi-agent/loader";
+import type { Loaded, LoadReport } from "@pi-agent/loader";
 import { printWarning, toProblem } from "./print-error.ts";
 
 /** Tells on standard error what a person has to know of a load, and from here on what extensions do wrong. */
 export function reportLoad({ agent, report }: Loaded): void {
   for (const problem of report.problems) printWarning(toProblem(problem));
-  const held = report.heldLine();
-  if (held !== undefined) process.stderr.write(`${held}\n`);
+  reportHeld(report);
   agent.on("extension_error", ({ owner, event, error }) => {
     printWarning({ what: `${owner} failed in ${event}`, why: error, hint: "pi doctor lists what is loaded" });
   });
+}
+
+/** Tells on standard error, in one line, what of a project was not loaded. */
+export function reportHeld(report: LoadReport): void {
+  const held = report.heldLine();
+  if (held !== undefined) process.stderr.write(`${held}\n`);
 }

@@ -9,10 +9,11 @@ import { BUILT_IN, type BuiltIn } from "./commands/built-in.ts";
 import { runRegistered } from "./commands/registered.ts";
 import { takeCharge } from "./exit.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
+import { isOn } from "./flags.ts";
 import { chooseFront } from "./front.ts";
 import { currentFolder, loadAgent, type Start } from "./load-agent.ts";
 import { printError, toProblem } from "./print-error.ts";
-import { reportLoad } from "./report-load.ts";
+import { reportHeld, reportLoad } from "./report-load.ts";
 import { runMode } from "./run-mode.ts";
 import { guardStdout, openStdout } from "./stdout-guard.ts";
 
@@ -32,6 +33,7 @@ async function perform(start: Start, builtIn: BuiltIn | undefined): Promise<numb
   exit.before(() => loaded.dispose());
   const { agent, host, report } = loaded;
   if (builtIn) {
+    if (!builtIn.listsHeld) reportHeld(report);
     const loadAt = async (folder: string) => (await loadAgent(start, folder)).loaded;
     return builtIn.run(typed.commandArguments, { agent, host, report, output, loadAt });
   }
@@ -61,7 +63,7 @@ const USAGE_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 function fail(thrown: unknown, { typed, exit }: Start): number {
-  const isVerbose = typed.flags.has("verbose");
+  const isVerbose = isOn(typed.flags, "verbose");
   // Who interrupted the start, or went away, needs no report of it.
   if (exit.signal.aborted) return EXIT_CODES.failed;
   if (isAgentError(thrown) || isVerbose) printError(thrown, { verbose: isVerbose });

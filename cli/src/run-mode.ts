@@ -6,6 +6,7 @@ import { chooseModel } from "./choose-model.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { readFileArguments } from "./file-arguments.ts";
+import { isOn } from "./flags.ts";
 import { currentFolder, type Start, toUsageError } from "./load-agent.ts";
 import { printError } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
@@ -47,7 +48,7 @@ async function runOwnMode(
     return runJsonMode({ agent, cwd: host.cwd, prompts, output, signal });
   }
   const { runPrintMode } = await import("./print-mode.ts");
-  return runPrintMode({ agent, prompts, output, showsSteps: typed.flags.has("verbose"), signal });
+  return runPrintMode({ agent, prompts, output, showsSteps: isOn(typed.flags, "verbose"), signal });
 }
 
 function applyTools(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {

@@ -1,5 +1,6 @@
 /** Asks a person at a terminal, one question at a time. Between questions the terminal is left alone. */
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import type { DialogOptions, Ui } from "@pi-agent/kernel";
 import { toTerminalText } from "./terminal-text.ts";
 
@@ -7,7 +8,11 @@ import { toTerminalText } from "./terminal-text.ts";
 export type Reply = { line: string } | { key: "interrupt" | "end" | "late" };
 
 export interface Terminal {
-  ask(question: string, options?: DialogOptions & { prefill?: string }): Promise<Reply>;
+  /** Asks for a line. One that was pasted or typed ahead answers at once. */
+  ask(question: string, options?: DialogOptions): Promise<Reply>;
+  /** Drops what was typed so far. */
+  forget(): Promise<void>;
+  /** Its questions leave what was typed ahead to `ask`. */
   ui: Ui;
 }
 
@@ -17,46 +22,94 @@ export interface TerminalStreams {
   notices: NodeJS.WritableStream;
 }
 
+interface Typed {
+  /** Newest first. */
+  history: string[];
+  /** Whole lines that no question has taken yet. */
+  ahead: string[];
+  /** The begin of the line after them. */
+  rest: string;
+}
+
+interface Question extends DialogOptions {
+  text: string;
+  prefill?: string;
+}
+
+// What was typed before reaches us within this time.
+const FORGET_MS = 50;
+
 /** Makes a terminal of two streams; notices go to a third. */
 export function createTerminal(streams: TerminalStreams): Terminal {
-  const history: string[] = [];
+  const typed: Typed = { history: [], ahead: [], rest: "" };
   let last: Promise<unknown> = Promise.resolve();
-  const ask: Terminal["ask"] = (question, options = {}) => {
-    const reply = last.then(() => askNow(streams, history, { question, ...options }));
-    last = reply.catch(() => {});
-    return reply;
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
   };
-  return { ask, ui: createUi(ask, streams.notices) };
+  const ask: Terminal["ask"] = (text, options) =>
+    inTurn(async () => {
+      const line = typed.ahead.shift();
+      if (line === undefined) {
+        const prefill = typed.rest;
+        typed.rest = "";
+        return askNow(streams, typed, { ...options, text, prefill });
+      }
+      streams.output.write(`${toTerminalText(`${text}${line}`)}\n`);
+      return keep(typed, line);
+    });
+  const forget = () =>
+    inTurn(async () => {
+      typed.ahead = [];
+      typed.rest = "";
+      await drain(streams.input);
+    });
+  return {
+    ask,
+    forget,
+    ui: createUi((question) => inTurn(() => askNow(streams, typed, question)), streams.notices),
+  };
 }
 
-async function askNow(
-  { input, output }: TerminalStreams,
-  history: string[],
-  asked: DialogOptions & { question: string; prefill?: string },
-): Promise<Reply> {
+async function askNow({ input, output }: TerminalStreams, typed: Typed, asked: Question): Promise<Reply> {
   if (input.readableEnded || input.destroyed) return { key: "end" };
-  const lines = createInterface({ input, output, history: [...history], historySize: 200 });
+  const lines = createInterface({ input, output, history: [...typed.history], historySize: 200 });
   const limits = [asked.signal, asked.timeout === undefined ? undefined : AbortSignal.timeout(asked.timeout)];
   const late = AbortSignal.any(limits.filter((limit) => limit !== undefined));
-  const { promise: key, resolve } = Promise.withResolvers<Reply>();
+  const { promise, resolve } = Promise.withResolvers<Reply>();
   lines.once("SIGINT", () => resolve({ key: "interrupt" })).once("close", () => resolve({ key: "end" }));
   late.addEventListener("abort", () => resolve({ key: "late" }), { once: true });
-  const line = lines.question(toTerminalText(asked.question)).then((text) => {
-    history.unshift(...(text.trim() === "" || text === history[0] ? [] : [text]));
-    return { line: text };
-  });
-  // A question that is closed never answers.
+  if (late.aborted) resolve({ key: "late" });
+  lines.question(toTerminalText(asked.text), (line) => resolve(keep(typed, line)));
+  // A paste brings many lines at once: the first is the answer.
+  lines.on("line", (line) => typed.ahead.push(line));
   if (asked.prefill) lines.write(asked.prefill);
-  try {
-    return late.aborted ? { key: "late" } : await Promise.race([line, key]);
-  } finally {
-    lines.close();
-  }
+  const reply = await promise;
+  if ("line" in reply) typed.rest += lines.line;
+  lines.close();
+  return reply;
 }
 
-function createUi(ask: Terminal["ask"], notices: NodeJS.WritableStream): Ui {
-  const askLine = async (question: string, options?: DialogOptions & { prefill?: string }) => {
-    const reply = await ask(question, options);
+function keep({ history }: Typed, line: string): Reply {
+  if (line.trim() !== "" && line !== history[0]) history.unshift(line);
+  return { line };
+}
+
+/** Reads and drops what waits in the input; raw, a terminal gives out even a line that is not ended. */
+async function drain(input: NodeJS.ReadStream): Promise<void> {
+  if (input.readableEnded || input.destroyed) return;
+  const drop = () => {};
+  if (input.isTTY) input.setRawMode(true);
+  input.on("data", drop).resume();
+  await setTimeout(FORGET_MS);
+  input.off("data", drop).pause();
+  if (input.isTTY) input.setRawMode(false);
+}
+
+function createUi(ask: (question: Question) => Promise<Reply>, notices: NodeJS.WritableStream): Ui {
+  const askLine = async (text: string, options?: Omit<Question, "text">) => {
+    const reply = await ask({ ...options, text });
     return "line" in reply ? reply.line : undefined;
   };
   return {

@@ -27,9 +27,8 @@ async function ask(keys: string, asked = plan) {
 test.each([
   ["1\r", "content"],
   ["2\r", "text"],
-  ["3\r", "folder"],
+  ["3\r", "not-now"],
   ["4\r", "not-now"],
-  ["5\r", "never"],
   ["\r", "not-now"],
   ["y\r", "not-now"],
   [CTRL_C, "not-now"],
@@ -52,4 +51,25 @@ test("a long list is cut, and says where the rest is", async () => {
   const { terminal, sees } = createFakeTerminal();
   void createTrustQuestion(terminal)({ ...plan, items }, AbortSignal.timeout(1_000));
   await sees("and 15 more: pi trust show");
+});
+
+test("the choices claim nothing that is not kept: each is for this time", async () => {
+  const { terminal, sees } = createFakeTerminal();
+  void createTrustQuestion(terminal)(plan, AbortSignal.timeout(1_000));
+  await sees(
+    "Let it load?\n  1. yes, this time\n  2. only its texts this time: skills, prompts, themes\n  3. not now\nNumber: ",
+  );
+});
+
+test("what was typed before the question does not answer it, whether it was read already or not", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const first = terminal.ask("> ");
+  await sees("> ");
+  type("go\r1\r1");
+  await first;
+  type("\r1\r");
+  const answer = createTrustQuestion(terminal)(plan, new AbortController().signal);
+  await sees("Number: ");
+  type("2\r");
+  expect(await answer).toBe("text");
 });

@@ -37,3 +37,15 @@ test("a tool that is not there is refused, with the nearest", () => {
 test("names and changes are not mixed", () => {
   expect(choose({ tools: "read,+grep" })).toMatchObject({ what: "--tools mixes two ways: read,+grep" });
 });
+
+test("switches that are set to false say nothing", () => {
+  expect(
+    chooseTools(
+      new Map([
+        ["no-tools", false],
+        ["no-builtin-tools", false],
+      ]),
+      new Map(),
+    ),
+  ).toBeUndefined();
+});

@@ -101,3 +101,22 @@ test("K14: what is our own fault ends the process, with its stack", async () => 
   expect(stderr).toContain("error: our own mistake\n");
   expect(stderr).toContain("fixtures/ending.ts");
 });
+
+test("what waits for something that never comes is no success: the process stays until it is interrupted", async () => {
+  const child = startFixture("ending.ts", ["never"]);
+  const finished = finish(child);
+  await waitFor(child.stderr, "still here");
+  child.kill("SIGINT");
+  expect((await finished).code).toBe(EXIT_CODES.SIGINT);
+});
+
+test("who calls process.exit before the answer makes it a failure, told in three parts", async () => {
+  const { code, stderr } = await finish(startFixture("ending.ts", ["quit"]));
+  expect(code).toBe(EXIT_CODES.failed);
+  expect(stderr).toMatch(/^error: The process ended before its answer\n {2}why: .*process\.exit\n {2}try: .*\n$/);
+});
+
+test("who calls process.exit during the last steps does not change the exit code", async () => {
+  const { code, stderr } = await finish(startFixture("ending.ts", ["quitWhileEnding"]));
+  expect([code, stderr]).toEqual([3, ""]);
+});

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -41,4 +42,21 @@ test("a missing file, a folder and binary data are refused with their name and t
     "@sub cannot be read: it is a folder",
     "@binary cannot be sent: it is neither text nor a PNG, JPEG, GIF or WebP image",
   ]);
+});
+
+test.skipIf(process.platform === "win32")("a pipe and a device are refused before they are opened", async () => {
+  execFileSync("mkfifo", [join(folder, "fifo")]);
+  for (const name of ["fifo", "/dev/zero"]) {
+    const { problem } = await readFileArguments([name], folder);
+    expect(problem).toMatchObject({ what: `@${name} cannot be read`, why: "it is not a regular file" });
+    expect(problem?.hint).toBeDefined();
+  }
+});
+
+test("text above 10 MB is refused; an image is not", async () => {
+  writeFileSync(join(folder, "large.txt"), "x");
+  writeFileSync(join(folder, "large.png"), PNG);
+  for (const name of ["large.txt", "large.png"]) truncateSync(join(folder, name), 10_000_001);
+  expect((await readFileArguments(["large.txt"], folder)).problem).toMatchObject({ why: "it is larger than 10 MB" });
+  expect((await readFileArguments(["large.png"], folder)).images).toHaveLength(1);
 });

@@ -1,3 +1,4 @@
+import type { Agent } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
 import { composePrompts, runPrompts } from "../src/prompts.ts";
 import { createScriptedAgent } from "./scripted-agent.ts";
@@ -57,4 +58,13 @@ test("a command needs no answer", async () => {
   expect(await runPrompts(agent, [prompt("/note it")])).toEqual({ code: 0 });
   expect(called).toBe("it");
   await agent.dispose();
+});
+
+test("a run that started and never told its end is a failure in three parts", async () => {
+  const agent = { on: () => async () => {}, input: async () => "started", settled: async () => {} };
+  const ending = await runPrompts(agent as unknown as Agent, [prompt("a")]);
+  expect(ending).toMatchObject({
+    code: 1,
+    error: { what: expect.any(String), why: expect.any(String), hint: expect.any(String) },
+  });
 });

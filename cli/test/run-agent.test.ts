@@ -142,3 +142,22 @@ test("pi doctor ends with 1 when an extension of the person's own is broken, and
   expect(code).toBe(1);
   expect(stdout).toMatch(/failed .* user +\S+broken\.ts/);
 });
+
+test.each(["--approve=false", "-a=false", "--no-approve=false"])("%s lets nothing of a project load", async (flag) => {
+  const { code, stderr } = await pi(["-p", flag, ...MODEL, "go"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain("1 project resource held back");
+});
+
+test("a switch that is set to false is off: --help, --version, --verbose, --print", async () => {
+  const off = ["--help=false", "--version=false", "--verbose=false", "--print=false"];
+  const { code, stdout, stderr } = await pi([...off, ...MODEL, "go"]);
+  expect([code, stdout]).toEqual([0, "All done.\n"]);
+  expect(stderr).not.toContain("•");
+});
+
+test("pi prompt says on standard error what was held back; pi trust show and pi doctor list it themselves", async () => {
+  expect((await pi(["prompt"])).stderr).toMatch(/^1 project resource held back .*\n$/);
+  expect((await pi(["trust", "show"])).stderr).toBe("");
+  expect((await pi(["doctor"])).stderr).toBe("");
+});

@@ -96,3 +96,43 @@ test("F145: a terminal whose input has ended answers at once that it has", async
   await endInput();
   expect(await terminal.ask("> ")).toEqual({ key: "end" });
 });
+
+test("pasted lines answer one question after the other, and the line that is not ended yet begins the next", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const first = terminal.ask("1> ");
+  await sees("1> ");
+  type("one\rtwo\rthree\rfo");
+  expect(await first).toEqual({ line: "one" });
+  expect(await terminal.ask("2> ")).toEqual({ line: "two" });
+  await sees("2> two\n");
+  expect(await terminal.ask("3> ")).toEqual({ line: "three" });
+  const last = terminal.ask("4> ");
+  await sees("4> ");
+  await sees("fo");
+  type("ur\r");
+  expect(await last).toEqual({ line: "four" });
+});
+
+test("what is typed between two questions answers the second", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const first = terminal.ask("1> ");
+  await sees("1> ");
+  type("one\r");
+  await first;
+  type("two\rthree\r");
+  expect(await terminal.ask("2> ")).toEqual({ line: "two" });
+  expect(await terminal.ask("3> ")).toEqual({ line: "three" });
+});
+
+test("a pasted line is for the conversation: the question of an extension waits for a person", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  const first = terminal.ask("> ");
+  await sees("> ");
+  type("one\ry\r");
+  await first;
+  const isConfirmed = terminal.ui.confirm("Delete", "Sure?");
+  await sees("[y/N] ");
+  type("n\r");
+  expect(await isConfirmed).toBe(false);
+  expect(await terminal.ask("> ")).toEqual({ line: "y" });
+});

@@ -2,10 +2,11 @@
  * Which files in a folder are extensions, skills, prompts, themes and agents. One set of rules for the person's own
  * folders and for a project's: what differs is the view that they look through.
  */
-import { basename, extname, join, matchesGlob, relative } from "node:path";
-import type { Ignore } from "ignore";
+import { basename, extname, join, relative } from "node:path";
 import { type FileKind, type FileView, INSIDE, Refusal } from "./file-view.ts";
+import { type IsIgnored, readIgnoreFile } from "./ignore-rules.ts";
 import { type Manifest, readManifest, resolveList } from "./manifest.ts";
+import { matchesPattern, toPatterns } from "./pattern.ts";
 import { realPathOf } from "./places.ts";
 
 /** A resource, or something that would be one if it could be accepted. */
@@ -37,13 +38,11 @@ const REFUSALS: Record<FileKind, string> = {
 };
 
 /** An ignore file's rules, and the folder that they hold for. */
-type Rules = readonly { base: string; ignore: Ignore }[];
+type Rules = readonly { base: string; isIgnored: IsIgnored }[];
 
 const IGNORE_FILES = [".gitignore", ".ignore", ".fdignore"];
 const CODE = [".ts", ".js"];
 const MAX_DEPTH = 32;
-// A project may write these patterns too.
-const MAX_GLOB = 200;
 
 /** Finds what a folder or a file holds of a kind. What is not there holds nothing. */
 export async function find(kind: FoundKind, view: FileView, path: string): Promise<Found[]> {
@@ -84,7 +83,7 @@ function findInFolder(kind: FoundKind, view: FileView, folder: string): Promise<
 async function findExtensions(view: FileView, folder: string): Promise<Found[]> {
   const own = findPackage(view, folder);
   if (own.length > 0) return own;
-  const { entries } = await listVisible(view, folder, []);
+  const { entries } = listVisible(view, folder, []);
   return entries.flatMap((entry): Found[] => {
     if (entry.kind === "folder") return orRefused(entry.path, () => findPackage(view, entry.path));
     if (!isPossibly(entry, CODE)) return [];
@@ -129,7 +128,7 @@ function findPackageFiles(view: FileView, folder: string, { requires }: Manifest
 }
 
 async function findFiles(view: FileView, folder: string, extension: string): Promise<Found[]> {
-  const { entries } = await listVisible(view, folder, []);
+  const { entries } = listVisible(view, folder, []);
   return entries
     .filter((entry) => entry.kind !== "folder" && isPossibly(entry, [extension]))
     .map(({ path, kind }) => (kind === "file" ? { path, root: path } : refuse(path, view)));
@@ -146,7 +145,7 @@ async function walkSkills(
   if (seen.has(real)) return [];
   seen.add(real);
   if (at.depth > MAX_DEPTH) throw new Refusal(`is nested deeper than ${MAX_DEPTH} folders`);
-  const { entries, rules } = await listVisible(view, folder, at.rules);
+  const { entries, rules } = listVisible(view, folder, at.rules);
   const skill = entries.find(({ name, kind }) => name === "SKILL.md" && kind !== "folder" && kind !== "missing");
   if (skill) return [skill.kind === "file" ? { path: skill.path, root: folder } : refuse(skill.path, view)];
   const found: Found[] = [];
@@ -162,24 +161,26 @@ async function walkSkills(
 }
 
 /** The entries of a folder that are neither hidden, nor dependencies, nor ignored, and the rules that hold below. */
-async function listVisible(view: FileView, folder: string, above: Rules): Promise<{ entries: Entry[]; rules: Rules }> {
+function listVisible(view: FileView, folder: string, above: Rules): { entries: Entry[]; rules: Rules } {
   const names = view.list(folder);
   const rules = [...above];
   for (const name of IGNORE_FILES.filter((each) => names.includes(each))) {
-    const { default: createIgnore } = await import("ignore");
     const path = join(folder, name);
     if (view.kindOf(path) === "file")
-      rules.push({ base: folder, ignore: createIgnore().add(view.read(path).toString("utf8")) });
+      rules.push({ base: folder, isIgnored: readIgnoreFile(view.read(path).toString("utf8"), name) });
   }
   const entries = names
     .filter((name) => !name.startsWith(".") && name !== "node_modules")
     .map((name) => ({ name, path: join(folder, name), kind: view.kindOf(join(folder, name)) }))
-    .filter(({ path, kind }) => !isIgnored(rules, path, kind === "folder"));
+    .filter(({ path, kind }) => !isIgnored({ view, rules }, path, kind === "folder"));
   return { entries, rules };
 }
 
-function isIgnored(rules: Rules, path: string, isFolder: boolean): boolean {
-  return rules.some(({ base, ignore }) => ignore.ignores(relative(base, path) + (isFolder ? "/" : "")));
+function isIgnored({ view, rules }: { view: FileView; rules: Rules }, path: string, isFolder: boolean): boolean {
+  return rules.some((each) => {
+    view.assertTimeLeft();
+    return each.isIgnored(relative(each.base, path), isFolder);
+  });
 }
 
 /** A file of that extension, or a link that may be one or may be a folder. */
@@ -206,16 +207,31 @@ function toRefused(path: string, thrown: unknown): Found {
 }
 
 /**
- * Tells whether a settings list switches a found resource off: `!glob` and `-path` take away, `+path` brings back.
- * Patterns are matched with the path below `base`, the name, and for a skill its folder.
+ * Takes out what a settings list switches off: `!pattern` and `-path` take away, `+path` brings back. Both are matched
+ * with the path below `base`, the name, and for a skill its folder. A list that cannot be used refuses all of `folder`.
  */
-export function isSwitchedOff({ path }: Found, base: string, list: readonly string[]): boolean {
+export function dropSwitchedOff(
+  found: readonly Found[],
+  { view, folder, base, list }: { view: FileView; folder: string; base: string; list: readonly string[] },
+): Found[] {
+  const listed = (sign: string) => list.filter((entry) => entry.startsWith(sign)).map((entry) => entry.slice(1));
+  const named = (sign: string) => new Set(listed(sign).map((entry) => entry.replace(/^\.\//, "")));
+  const [off, on] = [named("-"), named("+")];
+  return orRefused(folder, () => {
+    const patterns = toPatterns(listed("!"), "the settings");
+    return found.filter((each) => {
+      const names = namesOf(each, base);
+      if (names.some((name) => off.has(name))) return false;
+      if (names.some((name) => on.has(name))) return true;
+      return !patterns.some((pattern) => {
+        view.assertTimeLeft();
+        return names.some((name) => matchesPattern(name, pattern));
+      });
+    });
+  });
+}
+
+function namesOf({ path }: Found, base: string): string[] {
   const own = basename(path) === "SKILL.md" ? [relative(base, join(path, ".."))] : [];
-  const names = [relative(base, path), path, ...own].flatMap((name) => [name, basename(name)]);
-  const hits = (sign: string) =>
-    list.some((entry) => entry.startsWith(sign) && names.includes(entry.slice(1).replace(/^\.\//, "")));
-  const isExcluded = list.some(
-    (entry) => entry.startsWith("!") && names.some((name) => matchesGlob(name, entry.slice(1, MAX_GLOB))),
-  );
-  return hits("-") || (isExcluded && !hits("+"));
+  return [relative(base, path), path, ...own].flatMap((name) => [name, basename(name)]);
 }

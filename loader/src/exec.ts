@@ -17,18 +17,18 @@ const NOT_STARTED: ExecResult = {
 
 /**
  * Runs a program: no shell, no standard input. Never rejects: a program that cannot be started is code 1 with the reason
- * in `stderr`; one that a signal ended is 128 and the signal's number.
+ * in `stderr`; one that a signal ended is 128 and the signal's number. `env` is by default the process's.
  */
 export async function exec(
   command: string,
   args: readonly string[],
-  options: ExecOptions & { cwd: string },
+  options: ExecOptions & { cwd: string; env?: NodeJS.ProcessEnv },
 ): Promise<ExecResult> {
-  const { signal, timeout, cwd, maxBuffer = MAX_BUFFER } = options;
+  const { signal, timeout, cwd, env, maxBuffer = MAX_BUFFER } = options;
   const { spawn } = await import("node:child_process");
   if (signal?.aborted) return NOT_STARTED;
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     const timers: NodeJS.Timeout[] = [];
     let size = 0;

@@ -9,7 +9,7 @@ import {
   runAs,
   toAgentError,
 } from "@pi-agent/kernel";
-import { type Found, find, isSwitchedOff } from "./discover.ts";
+import { dropSwitchedOff, type Found, find } from "./discover.ts";
 import { createOwnView, INSIDE } from "./file-view.ts";
 import type { Check, Importer } from "./import.ts";
 import { findPlace, toText } from "./import-error.ts";
@@ -37,7 +37,10 @@ export interface OwnExtensions {
   problems: AgentError[];
 }
 
-/** Finds the person's own extensions. Fails with `extension_source` for a `-e` that names none. */
+/**
+ * Finds the person's own extensions. Fails with `extension_source` for a `-e` that names none, and with
+ * `extension_refused` for one that cannot be accepted (E2).
+ */
 export async function findOwnExtensions(
   places: Places,
   asked: { typed: readonly string[]; list: readonly string[]; isDiscovering: boolean },
@@ -52,6 +55,7 @@ export async function findOwnExtensions(
       if (seen.has(real)) continue;
       seen.add(real);
       if (refusal === INSIDE) result.inside.push({ path: real, source, isTyped: scope === "flag" });
+      else if (refusal !== undefined && scope === "flag") throw refuse(path, refusal);
       else if (refusal !== undefined) result.problems.push(refuse(path, refusal));
       else result.now.push({ path, requires, scope });
     }
@@ -71,12 +75,9 @@ export async function findOwnExtensions(
       if (found.length === 0) result.problems.push(missing(entry));
       take(found, "user", "user settings");
     }
-    const found = await findAll(join(agentDir, "extensions"));
-    take(
-      found.filter((each) => !isSwitchedOff(each, agentDir, asked.list)),
-      "user",
-      "user extensions",
-    );
+    const folder = join(agentDir, "extensions");
+    const found = dropSwitchedOff(await findAll(folder), { view, folder, base: agentDir, list: asked.list });
+    take(found, "user", "user extensions");
   }
   for (const { path } of typed) seen.delete(realPathOf(path));
   take(typed, "flag", "-e");

@@ -21,6 +21,8 @@ export interface FileView {
   list(folder: string): string[];
   /** Fails with a `Refusal`; `maxBytes` holds for a project's files. */
   read(path: string, maxBytes?: number): Buffer;
+  /** Fails with a `Refusal` when a project's scan has taken too long; work that opens nothing asks for itself. */
+  assertTimeLeft(): void;
 }
 
 /** Why something is not opened; the message is a reason, worded to follow the thing's name. */
@@ -71,6 +73,7 @@ export function createOwnView(isProjects: (path: string) => boolean): FileView {
         if (!statSync(path).isFile()) throw new Refusal("is not a regular file");
         return readFileSync(path);
       }),
+    assertTimeLeft: () => {},
   };
 }
 
@@ -126,7 +129,7 @@ export class ProjectView implements FileView {
     return bytes;
   }
 
-  private assertTimeLeft(): void {
+  assertTimeLeft(): void {
     if (performance.now() <= this.endsAt) return;
     throw new Refusal(`was not reached within the ${this.limits.deadlineMs / 1000} s that a scan may take`);
   }

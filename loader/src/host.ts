@@ -53,7 +53,8 @@ export function createHost(parts: {
     packages: undefined,
     isProjectTrusted: () => trust.decision === "trusted",
     fetch: (...request) => fetch(...request),
-    exec: (command, args, given) => exec(command, args, { cwd: host.cwd, ...given }),
+    exec: (command, args, given) =>
+      exec(command, args, { cwd: host.cwd, env: withoutKeys(parts.credentials), ...given }),
     newSession: () => refuse("start a session"),
     switchSession: () => refuse("switch sessions"),
     fork: () => refuse("fork a session"),
@@ -62,6 +63,13 @@ export function createHost(parts: {
     ...options.host,
   };
   return host;
+}
+
+/** The process's environment without the variables that hold keys. */
+function withoutKeys(credentials: CredentialStore): NodeJS.ProcessEnv {
+  const env = { ...process.env };
+  for (const name of credentials.names()) delete env[name];
+  return env;
 }
 
 function describeMode(mode: LoadMode | undefined): Pick<Host, "mode" | "hasUI" | "ui"> {

@@ -25,11 +25,11 @@ import { createHost, type LoaderHost } from "./host.ts";
 import { createImporter, type Importer } from "./import.ts";
 import { keepOut } from "./keep-out.ts";
 import { openModels } from "./models.ts";
-import { openModelsFile } from "./models-file.ts";
+import { type ModelsFile, openModelsFile } from "./models-file.ts";
 import type { Loaded, LoadOptions } from "./options.ts";
 import { belongsToProject, findPlaces, type Places } from "./places.ts";
 import type { LoadPlan } from "./plan.ts";
-import { wordExtensionFault, wordNote, wordQuestionFault, wordTypedRefusal } from "./problems.ts";
+import { wordExtensionFault, wordMoved, wordNote, wordQuestionFault, wordTypedRefusal } from "./problems.ts";
 import { loadProject } from "./project.ts";
 import { createReport } from "./report.ts";
 import { createResources, type ResourceStore } from "./resources.ts";
@@ -68,6 +68,8 @@ class Start {
   private readonly env: NodeJS.ProcessEnv;
   /** Where the person is now: a session from elsewhere moves it. */
   private places: Places;
+  /** A session moved the boundary: what was said about the first one is not said about this one. */
+  private hasMoved = false;
   private readonly settings: SettingsStore;
   private readonly resources: ResourceStore;
   private readonly flags = new Map<string, FlagValue>();
@@ -75,6 +77,7 @@ class Start {
   private readonly host: LoaderHost;
   private readonly agent: Agent;
   private readonly importer: Importer;
+  readonly modelsFile: ModelsFile;
   private readonly reports: ExtensionReport[] = [];
   private readonly problems: AgentError[] = [];
   /** Stands between the person's extensions and the project, until the decision. */
@@ -91,7 +94,8 @@ class Start {
       contextFiles: this.contextFiles !== "never",
     });
     const { settings } = this;
-    const modelsFile = openModelsFile(agentDir);
+    this.modelsFile = openModelsFile(agentDir);
+    const { modelsFile } = this;
     const registry: Agent["registry"] = (kind) => this.agent.registry(kind);
     const credentials = openCredentials({ agentDir, registry, modelsFile, env: this.env });
     const models = openModels({ registry, modelsFile, credentials, settings });
@@ -147,11 +151,20 @@ class Start {
     // A session that was asked for and cannot be had is no reason to begin another one.
     if (!session && faults[0]) throw faults[0];
     if (!session) return;
-    this.places = findPlaces({ cwd: session.cwd, env: this.env, agentDir: this.options.agentDir });
+    this.moveTo(findPlaces({ cwd: session.cwd, env: this.env, agentDir: this.options.agentDir }));
     this.host.cwd = this.places.cwd;
     this.guard?.stop();
     this.guard &&= keepOut(this.places);
     this.agent.open(session);
+  }
+
+  private moveTo(places: Places): void {
+    const from = this.places;
+    this.places = places;
+    this.hasMoved = from.boundary !== places.boundary;
+    if (from.cwd === places.cwd) return;
+    const isApproveLost = this.hasMoved && this.options.flags?.approve === true;
+    this.problems.push(wordMoved({ from: from.cwd, to: places.cwd, isApproveLost }));
   }
 
   /** A session from elsewhere moves the boundary: what was inside and is no more, is the person's own again. */
@@ -180,7 +193,8 @@ class Start {
     const { flags, mode, trust, signal } = this.options;
     const { agent, places, problems } = this;
     const onFault = (fault: unknown) => void problems.push(wordQuestionFault(fault));
-    const evidence: Evidence = { approve: flags?.approve, answer: trust, signal, onFault };
+    const approve = this.hasMoved && flags?.approve === true ? undefined : flags?.approve;
+    const evidence: Evidence = { approve, answer: trust, signal, onFault };
     // A program that says nothing about trust gets none.
     if (!mode) return evidence;
     evidence.ask = mode.askTrust;
@@ -221,8 +235,9 @@ class Start {
   }
 
   finish(grant: TrustGrant): Loaded {
-    const { agent, host, places, settings, resources, reports, problems } = this;
-    const report = createReport({ places, settings, resources, reports, problems, grant });
+    const { agent, host, places, settings, modelsFile, resources, reports, problems } = this;
+    const { credentials } = host;
+    const report = createReport({ places, settings, modelsFile, credentials, resources, reports, problems, grant });
     return { agent, host, report, dispose: () => this.end() };
   }
 

@@ -1,7 +1,8 @@
 /** What a folder's package.json says about the extension package in it, under `pi`. Data, of a stranger maybe. */
-import { isAbsolute, join, matchesGlob, relative, sep } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { type FileView, Refusal } from "./file-view.ts";
 import { isJsonObject } from "./json-check.ts";
+import { MAX_PATTERNS, matchesPattern, type Pattern, toPatterns } from "./pattern.ts";
 import { isInside } from "./places.ts";
 
 const MANIFEST_LISTS = ["extensions", "skills", "prompts", "themes"] as const;
@@ -20,6 +21,7 @@ export interface ManifestPaths {
 
 // Deep enough for a build's output; a manifest that needs more can name the folder.
 const MAX_GLOB_DEPTH = 8;
+const WHERE = "its package.json";
 
 /** Reads the manifest in a folder; `undefined` where there is none. Fails with a `Refusal` when it is no JSON object. */
 export function readManifest(view: FileView, folder: string): Manifest | undefined {
@@ -42,19 +44,29 @@ export function readManifest(view: FileView, folder: string): Manifest | undefin
   return manifest;
 }
 
-/** Resolves a manifest's list: paths and globs, `!` taking away. What leaves the folder is refused. */
+/**
+ * Resolves a manifest's list: paths and patterns, `!` taking away. What leaves the folder is refused. Fails with a
+ * `Refusal` for more than can be matched.
+ */
 export function resolveList(view: FileView, folder: string, entries: readonly string[]): ManifestPaths {
-  const result: ManifestPaths = { paths: [], refused: [] };
-  const wanted = entries.filter((entry) => !entry.startsWith("!"));
-  for (const entry of wanted.map((each) => each.replace(/^\+/, ""))) {
+  // Manifests may name each other's folders over and over without anything being opened again.
+  view.assertTimeLeft();
+  if (entries.length > MAX_PATTERNS) throw new Refusal(`lists more than ${MAX_PATTERNS} entries in ${WHERE}`);
+  const toBare = (entry: string) => entry.replace(/^[!+]/, "");
+  const without = toPatterns(entries.filter((entry) => entry.startsWith("!")).map(toBare), WHERE);
+  const refused: ManifestPaths["refused"] = [];
+  const paths = new Set<string>();
+  let files: string[] | undefined;
+  for (const entry of entries.filter((each) => !each.startsWith("!")).map(toBare)) {
     const reason = findEscape(entry);
-    if (reason) result.refused.push({ entry, reason });
-    else result.paths.push(...(/[*?]/.test(entry) ? expandGlob(view, folder, entry) : [join(folder, entry)]));
+    if (reason !== undefined) refused.push({ entry, reason });
+    else if (/[*?]/.test(entry)) {
+      files ??= listFiles(view, folder, MAX_GLOB_DEPTH);
+      for (const path of selectMatching({ view, folder, files }, toPatterns([entry], WHERE))) paths.add(path);
+    } else paths.add(join(folder, entry));
   }
-  const unwanted = entries.filter((entry) => entry.startsWith("!")).map((entry) => join(entry.slice(1)));
-  const isWanted = (path: string) => !unwanted.some((glob) => matchesGlob(relative(folder, path), glob));
-  result.paths = [...new Set(result.paths)].filter((path) => isWanted(path) && view.kindOf(path) !== "missing");
-  return result;
+  const unwanted = new Set(selectMatching({ view, folder, files: [...paths] }, without));
+  return { paths: [...paths].filter((path) => !unwanted.has(path) && view.kindOf(path) !== "missing"), refused };
 }
 
 /** Says why a path in a manifest cannot be one of its own folder's; `undefined` when it can. */
@@ -64,9 +76,17 @@ export function findEscape(entry: string): string | undefined {
   return isInside(join(sep, "package", entry), join(sep, "package")) ? undefined : "leaves the package";
 }
 
-function expandGlob(view: FileView, folder: string, glob: string): string[] {
-  const pattern = join(glob);
-  return listFiles(view, folder, MAX_GLOB_DEPTH).filter((path) => matchesGlob(relative(folder, path), pattern));
+function selectMatching(
+  { view, folder, files }: { view: FileView; folder: string; files: readonly string[] },
+  patterns: readonly Pattern[],
+): string[] {
+  return files.filter((path) => {
+    const name = relative(folder, path);
+    return patterns.some((pattern) => {
+      view.assertTimeLeft();
+      return matchesPattern(name, pattern);
+    });
+  });
 }
 
 function listFiles(view: FileView, folder: string, depth: number): string[] {

@@ -58,6 +58,23 @@ export function wordTypedRefusal({ path, reason }: PlanItem): AgentError {
   });
 }
 
+/** Words that a session from elsewhere moved the working directory, and that `--approve` was not for that place. */
+export function wordMoved({
+  from,
+  to,
+  isApproveLost,
+}: {
+  from: string;
+  to: string;
+  isApproveLost: boolean;
+}): AgentError {
+  const place = toPrintable(to);
+  const lost = isApproveLost ? " --approve does not speak for that project, and counts as not given." : "";
+  const message = `The session belongs to ${place}: work goes on there, not in ${toPrintable(from)} where you started.${lost}`;
+  const hint = isApproveLost ? `To approve that project, start in ${place}.` : "To stay, start a new session here.";
+  return new AgentError("session_moved", message, { hint });
+}
+
 /** Words that the question about trust could not be asked. */
 export function wordQuestionFault(fault: unknown): AgentError {
   const why = fault instanceof Error ? fault.message : String(fault);

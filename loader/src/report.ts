@@ -1,5 +1,6 @@
 /** What became of everything that was to be loaded. */
 import type { AgentError, ExtensionReport } from "@pi-agent/kernel";
+import type { FileProblem } from "./jsonc.ts";
 import type { Places } from "./places.ts";
 import type { LoadPlan, PlanItem } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
@@ -41,12 +42,14 @@ const LABELS: Record<string, string> = {
 export function createReport(from: {
   places: Places;
   settings: Pick<SettingsStore, "problems" | "withheld" | "path">;
+  modelsFile: { readonly problems: readonly FileProblem[] };
+  credentials: { readonly problems: readonly FileProblem[] };
   resources: Pick<ResourceStore, "refused">;
   reports: readonly ExtensionReport[];
   problems: readonly AgentError[];
   grant: TrustGrant;
 }): LoadReport {
-  const { places, settings, grant } = from;
+  const { places, settings, modelsFile, credentials, grant } = from;
   const { cwd, boundary, agentDir, foreignAgentDir } = places;
   return {
     cwd,
@@ -59,7 +62,7 @@ export function createReport(from: {
     get problems() {
       return [
         ...(foreignAgentDir === undefined ? [] : [wordForeign(foreignAgentDir, boundary)]),
-        ...settings.problems.map(wordFileProblem),
+        ...[settings, modelsFile, credentials].flatMap((each) => each.problems.map(wordFileProblem)),
         ...from.problems,
         ...from.resources.refused.map(wordRefusal),
         ...settings.withheld.map(wordWithheld),

@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FlagValue, JsonObject, Resource, Services } from "@pi-agent/kernel";
 import { findContextFile } from "./context-files.ts";
-import { type Found, type FoundKind, find, findSkills, isSwitchedOff } from "./discover.ts";
+import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
 import { createOwnView, type FileView } from "./file-view.ts";
 import { loadYaml, type ParseYaml, readFrontmatter } from "./frontmatter.ts";
 import { belongsToProject, type Places, resolveFrom } from "./places.ts";
@@ -152,11 +152,11 @@ async function findKind(
   for (const entry of list.filter((each) => !/^[!+-]/.test(each))) {
     found.push(...(await find(kind, view, resolveFrom(agentDir, entry, home))));
   }
-  const inFolder = await find(kind, view, join(agentDir, folder));
-  found.push(...inFolder.filter((each) => !isSwitchedOff(each, agentDir, list)));
+  const at = join(agentDir, folder);
+  found.push(...dropSwitchedOff(await find(kind, view, at), { view, folder: at, base: agentDir, list }));
   if (kind === "skill" && homeSkills) {
     const shared = await findSkills(view, homeSkills, false);
-    found.push(...shared.filter((each) => !isSwitchedOff(each, join(homeSkills, ".."), list)));
+    found.push(...dropSwitchedOff(shared, { view, folder: homeSkills, base: join(homeSkills, ".."), list }));
   }
   return found;
 }

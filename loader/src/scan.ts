@@ -10,9 +10,10 @@
 import { join } from "node:path";
 import type { Registered } from "@pi-agent/kernel";
 import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
-import { type Found, type FoundKind, find, findSkills, isSwitchedOff } from "./discover.ts";
+import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
 import { ProjectView, Refusal, type ScanLimits } from "./file-view.ts";
 import { readMembers } from "./members.ts";
+import { MAX_PATTERNS } from "./pattern.ts";
 import { foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
 import {
   belowBoundary,
@@ -165,14 +166,10 @@ class Scan {
     const lists = this.addSettings(join(folder, "settings.json"), source);
     for (const { kind, name, grade } of FOLDERS) {
       const list = lists[name] ?? [];
-      for (const entry of list.filter((each) => !/^[!+-]/.test(each))) {
-        this.addAll(await this.findListed(kind, folder, entry), { kind, grade, source: "settings" });
-      }
-      const found = await find(kind, this.view, join(folder, name));
-      this.addAll(
-        found.filter((each) => !isSwitchedOff(each, folder, list)),
-        { kind, grade, source },
-      );
+      await this.addListed(list, folder, { kind, grade, source: "settings" });
+      const at = join(folder, name);
+      const found = await find(kind, this.view, at);
+      this.addAll(dropSwitchedOff(found, { view: this.view, folder: at, base: folder, list }), { kind, grade, source });
     }
     for (const { kind, name } of FILES) this.addFile(join(folder, name), { kind, grade: "text", source });
     this.addKinds(folder, source);
@@ -192,6 +189,15 @@ class Scan {
       if (Array.isArray(value)) lists[key] = value.filter((each) => typeof each === "string");
     }
     return lists;
+  }
+
+  private async addListed(list: readonly string[], folder: string, claim: Claim & { kind: FoundKind }): Promise<void> {
+    const paths = list.filter((each) => !/^[!+-]/.test(each));
+    if (paths.length > MAX_PATTERNS) {
+      const path = join(folder, "settings.json");
+      return this.add({ path, root: path, refusal: `lists more than ${MAX_PATTERNS} paths of one kind` }, claim);
+    }
+    for (const entry of paths) this.addAll(await this.findListed(claim.kind, folder, entry), claim);
   }
 
   private async findListed(kind: FoundKind, folder: string, entry: string): Promise<Found[]> {

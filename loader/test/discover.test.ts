@@ -1,7 +1,7 @@
 import { symlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { type FoundKind, find, findSkills, isSwitchedOff } from "../src/discover.ts";
+import { dropSwitchedOff, type FoundKind, find, findSkills } from "../src/discover.ts";
 import { createOwnView, ProjectView } from "../src/file-view.ts";
 import { project } from "./loading.ts";
 
@@ -125,5 +125,17 @@ test.each([
   ["extensions/a.ts", ["!*.ts", "+extensions/a.ts", "-./extensions/a.ts"], true],
   ["extensions/a.ts", ["-b.ts", "!x/**", "./c.ts"], false],
 ])("the settings list switches %s with %j: off is %s", (path, list, off) => {
-  expect(isSwitchedOff({ path: join("/base", path), root: "" }, "/base", list)).toBe(off);
+  const found = [{ path: join("/base", path), root: "" }];
+  const left = dropSwitchedOff(found, { view: own, folder: "/base/x", base: "/base", list });
+  expect(left).toEqual(off ? [] : found);
+});
+
+test.each([
+  ["too many", Array.from({ length: 201 }, () => "!a"), "has more than 200 patterns in the settings"],
+  ["one too long", [`!${"a".repeat(201)}`], "has a pattern of more than 200 characters in the settings"],
+])("a settings list that cannot be used refuses the folder: %s", (_what, list, refusal) => {
+  const found = [{ path: "/base/x/a.ts", root: "" }];
+  expect(dropSwitchedOff(found, { view: own, folder: "/base/x", base: "/base", list })).toEqual([
+    { path: "/base/x", root: "/base/x", refusal },
+  ]);
 });

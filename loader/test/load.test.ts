@@ -3,7 +3,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ExtensionEntry } from "@pi-agent/kernel";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { TempProject } from "../../test/kit/src/index.ts";
 import type { JsonSchema } from "../src/json-check.ts";
 import { load } from "../src/load.ts";
@@ -564,4 +564,48 @@ test("a mode that cannot ask is asked nothing", async () => {
   const at = await trap();
   const mode: LoadMode = { ...PRINT, hasUI: true };
   expect((await loadIn(at, { mode })).report.decidedBy).toBe("nobody");
+});
+
+test("E2: a -e outside the project that is refused ends the start", async () => {
+  const [at, outside] = [await project(), await project()];
+  makePipe(join(outside.path, "pipe.ts"));
+  for (const path of [join(outside.path, "pipe.ts"), "/dev/zero"]) {
+    const start = load({ cwd: at.path, env: envOf(at), mode: PRINT, flags: { extensions: [path] } });
+    await expect(start).rejects.toMatchObject({ code: "extension_refused", message: expect.stringContaining(path) });
+  }
+});
+
+test("T4: a session that leads into another project is told, and --approve does not speak for that one", async () => {
+  const [here, there] = [await project(), await trap()];
+  const official = [selecting(() => ({ id: "s", cwd: there.path, entries: [] }))];
+  const { report } = await loadIn(here, { official, flags: { approve: true } });
+  expect(marks(there)).toEqual([]);
+  expect(report).toMatchObject({ boundary: there.path, decision: "untrusted", decidedBy: "nobody" });
+  const [problem, ...others] = report.problems;
+  expect([problem?.code, others]).toEqual(["session_moved", []]);
+  expect(problem?.message).toMatch(/^[^\n]*--approve does not speak for that project[^\n]*$/);
+  for (const folder of [here.path, there.path]) expect(problem?.message).toContain(folder);
+});
+
+test("a session of the same project that moves the folder is told, and --approve holds", async () => {
+  const here = await trap({ "sub/x": "" });
+  const official = [selecting(() => ({ id: "s", cwd: join(here.path, "sub"), entries: [] }))];
+  const { report } = await loadIn(here, { official, flags: { approve: true } });
+  expect(report).toMatchObject({ decision: "trusted", decidedBy: "flag" });
+  expect(report.problems[0]?.message).not.toContain("--approve");
+  expect(report.problems[0]).toMatchObject({ code: "session_moved" });
+});
+
+test("a program that an extension starts gets no provider's key", async () => {
+  vi.stubEnv("LOADER_TEST_KEY", "sk-secret");
+  vi.stubEnv("LOADER_TEST_OTHER", "kept");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const at = await project();
+  const provider: ExtensionEntry = {
+    owner: { name: "provider", scope: "official" },
+    extension: (pi) => void pi.registerProvider({ id: "p", api: "p-api", models: [], env: ["LOADER_TEST_KEY"] }),
+  };
+  const { host } = await loadIn(at, { official: [provider] });
+  const script = "[process.env.LOADER_TEST_KEY, process.env.LOADER_TEST_OTHER].join()";
+  expect((await host.exec(process.execPath, ["-p", script])).stdout).toBe(",kept\n");
 });

@@ -1,7 +1,7 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ProjectView } from "../src/file-view.ts";
+import { ProjectView, SCAN_LIMITS } from "../src/file-view.ts";
 import { findEscape, readManifest, resolveList } from "../src/manifest.ts";
 import { project } from "./loading.ts";
 
@@ -50,4 +50,17 @@ test("T5: a package.json that is a link is refused as such", async () => {
 test.each(["{", "[]", "null", ""])("a package.json that holds %j is refused with the reason", async (text) => {
   const at = await project({ files: { "package.json": text } });
   expect(() => readManifest(new ProjectView(), at.path)).toThrow("no valid JSON object");
+});
+
+test("T5: a manifest that lists more than can be matched is refused", async () => {
+  const at = await project({ files: { "a.ts": "" } });
+  const list = (entries: string[]) => () => resolveList(new ProjectView(), at.path, entries);
+  expect(list(Array.from({ length: 40_000 }, () => "!*a"))).toThrow("lists more than 200 entries");
+  expect(list([`*${"a".repeat(200)}`])).toThrow("a pattern of more than 200 characters");
+});
+
+test("T5: matching ends with the time that a scan may take", async () => {
+  const at = await project({ files: { "a.ts": "" } });
+  const view = new ProjectView({ ...SCAN_LIMITS, deadlineMs: -1 });
+  expect(() => resolveList(view, at.path, ["a.ts", "!*.js"])).toThrow("that a scan may take");
 });

@@ -295,3 +295,43 @@ test("F038: the search for context files stops at the working directory where th
   await rm(join(at.path, "plain", "AGENTS.md"));
   expect(verdicts(await planOf(at, { cwd: join(at.path, "plain") }))).toEqual({});
 });
+
+test("T5: patterns that would make others try for ever are matched at once, wherever a project writes them", async () => {
+  const name = `${"a".repeat(120)}.ts`;
+  const stars = `${"*a".repeat(60)}b`;
+  const braces = "{a,b}".repeat(23);
+  const globs = [`!${stars}`, `!${braces}`, "!{1..9999999}"];
+  const pi = { extensions: ["*.ts", stars, braces, "{1..9999999}", ...globs] };
+  const at = await project({
+    files: {
+      ".pi/settings.json": JSON.stringify({ extensions: globs }),
+      ".pi/extensions/.gitignore": `${stars}\n${braces}\n`,
+      [`.pi/extensions/${name}`]: "",
+      ".pi/extensions/pack/package.json": JSON.stringify({ pi }),
+      [`.pi/extensions/pack/${name}`]: "",
+    },
+  });
+  expect(verdicts(await planOf(at))).toEqual({
+    "settings:.pi/settings.json": "held",
+    [`extension:.pi/extensions/${name}`]: "held",
+    [`extension:.pi/extensions/pack/${name}`]: "held",
+  });
+});
+
+test("T5: lists of 40,000 entries are refused, visibly", async () => {
+  const many = (text: string) => Array.from({ length: 40_000 }, () => text);
+  const at = await project({
+    files: {
+      ".pi/settings.json": JSON.stringify({ extensions: many("!*a"), skills: many("./x") }),
+      ".pi/extensions/a.ts": "",
+      ".pi/prompts/.gitignore": many("*a").join("\n"),
+      ".pi/prompts/p.md": "",
+    },
+  });
+  expect(verdicts(await planOf(at))).toEqual({
+    "settings:.pi/settings.json": "held",
+    "extension:.pi/extensions": "refused: has more than 200 patterns in the settings",
+    "skill:.pi/settings.json": "refused: lists more than 200 paths of one kind",
+    "prompt:.pi/prompts": "refused: has more than 200 patterns in .gitignore",
+  });
+});

@@ -1,4 +1,4 @@
-import { chmod } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { lacksRightsOfOthers, PI_BIN, runPi, type Turn, tempProject } from "@pi-agent/testing";
 import { expect, test } from "vitest";
@@ -123,3 +123,14 @@ test("a home that cannot be written does not keep an answer back, and is told on
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
   expect(stderr.match(/^.*EACCES.*$/gm)).toHaveLength(1);
 });
+
+test.each(["models.json", "auth.json"])(
+  "a damaged %s is told with its line, also when nothing else is wrong",
+  async (name) => {
+    await using project = await tempProject();
+    await mkdir(project.agentDir, { recursive: true });
+    await writeFile(join(project.agentDir, name), '{\n  "providers": {,\n}');
+    const { stderr } = await runPi(["-p", "hi"], { cwd: project.path, home: project.home }).done;
+    expect(stderr).toMatch(new RegExp(`${name}:2:\\d+: It is not valid JSON`));
+  },
+);

@@ -15,6 +15,8 @@ export interface BuiltInIo {
 
 export interface BuiltIn {
   summary: string;
+  /** Lists itself what was held back. */
+  listsHeld?: boolean;
   /** Answers the exit code. */
   run(args: readonly string[], io: BuiltInIo): Promise<number>;
 }
@@ -24,6 +26,7 @@ export const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     "trust",
     {
       summary: "what this project would load, and what became of it",
+      listsHeld: true,
       run: async (args, io) => (await import("./trust.ts")).showTrust(args, io),
     },
   ],
@@ -38,6 +41,7 @@ export const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     "doctor",
     {
       summary: "what is loaded, what is missing, what is wrong",
+      listsHeld: true,
       run: async (_args, io) => (await import("./doctor.ts")).runDoctor(io),
     },
   ],

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,10 +25,13 @@ const root = mkdtempSync(join(tmpdir(), "pi-bin-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
 /** Runs the command in a home of its own; its temp folder is there too. */
-function runPi(args: string[], env: NodeJS.ProcessEnv = {}, nodeArgs: string[] = []) {
+function runPi(args: string[], env: NodeJS.ProcessEnv = {}, nodeArgs: string[] = [], cwd?: string) {
   const home = mkdtempSync(join(root, "home-"));
   const own = { PATH: process.env.PATH, HOME: home, TMPDIR: home, ...env };
-  return finish(spawn(process.execPath, [...nodeArgs, PI, ...args], { env: own })).then((end) => ({ ...end, home }));
+  return finish(spawn(process.execPath, [...nodeArgs, PI, ...args], { env: own, cwd })).then((end) => ({
+    ...end,
+    home,
+  }));
 }
 
 test.each(["--version", "-v"])("%s is answered without anything being loaded or written", async (flag) => {
@@ -93,4 +97,25 @@ test.skipIf(process.platform === "win32")("a cache that others may write to is n
   const { home } = await runPi(["--help"], { PI_CODING_AGENT_DIR: agentDir });
   expect(readdirSync(folder)).toEqual([]);
   expect(readdirSync(home).filter((name) => name.startsWith("pi-compile-"))).toHaveLength(1);
+});
+
+test.each([
+  ["in the working directory", "plain", "plain/agent"],
+  ["that is the working directory", "plain", "plain"],
+  ["in a checkout around the working directory", "checkout/below", "checkout/agent"],
+  ["in the working directory by a link", "plain", "link"],
+])("compiled code is neither read nor kept in an agent directory %s", async (_, cwd, agentDir) => {
+  const here = mkdtempSync(join(root, "project-"));
+  for (const name of ["plain/agent", "checkout/.git", "checkout/below"])
+    mkdirSync(join(here, name), { recursive: true });
+  symlinkSync(join(here, "plain"), join(here, "link"), "junction");
+  const { home } = await runPi(["--help"], { PI_CODING_AGENT_DIR: join(here, agentDir) }, [], join(here, cwd));
+  expect(existsSync(join(here, agentDir, "cache"))).toBe(false);
+  expect(readdirSync(home).filter((name) => name.startsWith("pi-compile-"))).toHaveLength(1);
+});
+
+test("a temp folder in the working directory keeps no compiled code either", async () => {
+  const here = mkdtempSync(join(root, "project-"));
+  await runPi(["--help"], { PI_CODING_AGENT_DIR: here, TMPDIR: here }, [], here);
+  expect(readdirSync(here)).toEqual([]);
 });

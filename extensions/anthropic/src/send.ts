@@ -1,5 +1,5 @@
 import type { ProviderRequest } from "@pi-agent/kernel";
-import { responseError, settleHeaders } from "@pi-agent/wire";
+import { responseError, sendOnce, settleHeaders } from "@pi-agent/wire";
 import { type Body, toPayload } from "./payload.ts";
 
 const BASE_URL = "https://api.anthropic.com";
@@ -9,6 +9,8 @@ const SAMPLING = ["temperature", "top_p", "top_k"];
 /** How the tokens of a subscription begin. */
 const OAUTH_TOKEN = "sk-ant-oat";
 const OAUTH_BETA = "oauth-2025-04-20";
+/** What is taken from the SDK's headers. */
+const SDK_HEADERS = /^(?:accept|content-type|user-agent|anthropic-version|x-stainless-.*)$/;
 
 /** Sends by the SDK, which builds and frames the request; the body of the answer is left to be read. */
 export async function send(request: ProviderRequest, signal: AbortSignal): Promise<Response> {
@@ -31,9 +33,8 @@ export async function send(request: ProviderRequest, signal: AbortSignal): Promi
     openTelemetry: false,
     fetch: async (url, init) => {
       try {
-        const headers = await settleHeaders(request, setOwn(new Headers(init?.headers)), ["anthropic-beta"]);
-        const response = await request.fetch(url, { ...init, headers, signal });
-        await request.onResponse(response);
+        const headers = await settleHeaders(request, setOwn(sdkHeaders(init?.headers)), ["anthropic-beta"]);
+        const response = await sendOnce(request, url, { ...init, headers, signal });
         if (response.ok) return response;
         throw await responseError(response);
       } catch (error) {
@@ -54,6 +55,11 @@ export async function send(request: ProviderRequest, signal: AbortSignal): Promi
 /** Takes an address with the version at its end or without: the SDK adds it. */
 function toBaseUrl({ auth, model }: ProviderRequest): string {
   return (auth.baseUrl ?? model.baseUrl ?? BASE_URL).replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+/** Leaves out what the SDK takes from `ANTHROPIC_CUSTOM_HEADERS`: it would send that to every address. */
+function sdkHeaders(given: RequestInit["headers"]): Headers {
+  return new Headers([...new Headers(given)].filter(([name]) => SDK_HEADERS.test(name)));
 }
 
 /** Replaces the bearer token, as which the SDK sends every key: proxies and compatible servers want `x-api-key`. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { listLoadedModules, providerClaims, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { anthropicMessages } from "../src/api.ts";
 import { answerTo, begin, finish, model, run, textBlock } from "./events.ts";
 
@@ -105,7 +105,34 @@ test("keys and addresses in the environment are not used behind the request's ba
   }
 });
 
+test("custom headers and tokens in the environment are sent to nobody", async () => {
+  vi.stubEnv(
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "X-Secret: env-secret\nanthropic-beta: env-beta\nAuthorization: Bearer env-token",
+  );
+  vi.stubEnv("ANTHROPIC_AUTH_TOKEN", "env-token");
+  vi.stubEnv("ANTHROPIC_IDENTITY_TOKEN", "env-token");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const apiKey of [TEST_KEY, undefined]) {
+    const { seen } = await answerTo(hello, { auth: { apiKey } });
+    expect(seen).toHaveLength(1);
+    expect(JSON.stringify(seen[0]?.headers)).not.toMatch(/env-/);
+  }
+});
+
 test("the SDK is loaded by the first call, not by the import", () => {
   const loaded = listLoadedModules(join(import.meta.dirname, "../src/index.ts"));
   expect(loaded.filter((url) => url.includes("@anthropic-ai"))).toEqual([]);
+});
+
+test("a redirect is a failure, and the other host gets nothing", async () => {
+  await using other = await serveReplies(hello);
+  const fetchMoved: typeof fetch = async (_url, init) => {
+    expect(init?.redirect).toBe("manual");
+    return new Response(null, { status: 307, headers: { location: other.url } });
+  };
+  const { message } = await run({ fetch: fetchMoved });
+  expect(message.failure).toEqual({ kind: "invalid_request", status: 307 });
+  expect(message.errorMessage).toContain(other.url);
+  expect(other.seen).toEqual([]);
 });

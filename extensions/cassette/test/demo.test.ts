@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { promisify } from "node:util";
 import type { CliIo, Extension, Host } from "@pi-agent/kernel";
 import { tempProject } from "@pi-agent/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import sessions from "../../sessions/src/index.ts";
 import tools from "../../tools/src/index.ts";
 import { diffTexts } from "../src/demo/diff.ts";
@@ -56,6 +56,20 @@ test("the demo runs at least five turns with real tools on real files, and mends
   );
   const rerun = await promisify(execFile)(process.execPath, ["--test"], { cwd: folder });
   expect(rerun.stdout).toMatch(/fail 0/);
+});
+
+test("another node that comes first on the path is not run", async () => {
+  const other = await tempProject();
+  const node = join(other.path, "node");
+  await writeFile(node, `#!/bin/sh\ntouch '${other.path}/ran'\n`);
+  await chmod(node, 0o755);
+  vi.stubEnv("PATH", `${other.path}${delimiter}${process.env.PATH}`);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await other.cleanup();
+  });
+  expect(await runDemo(["--fast"])).toMatchObject({ code: 0 });
+  expect(existsSync(join(other.path, "ran"))).toBe(false);
 });
 
 test("its session is saved where it says, and belongs to the sample project", async () => {

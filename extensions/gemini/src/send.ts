@@ -5,7 +5,7 @@
  */
 import type { GoogleGenAI } from "@google/genai";
 import type { ProviderRequest } from "@pi-agent/kernel";
-import { settleHeaders } from "@pi-agent/wire";
+import { sendOnce, settleHeaders } from "@pi-agent/wire";
 import { toConfig } from "./config.ts";
 import { toContents } from "./contents.ts";
 
@@ -34,8 +34,7 @@ export async function send(request: ProviderRequest, signal: AbortSignal): Promi
     const framed = JSON.parse(init.body as string) as Record<string, unknown>;
     const payload = await request.onPayload({ ...framed, contents: toContents(request.messages, request.model) });
     const headers = await settleHeaders(request, withKey(new Headers(init.headers), request.auth.apiKey));
-    response = await request.fetch(url, { ...init, body: JSON.stringify(payload), headers, signal });
-    await request.onResponse(response);
+    response = await sendOnce(request, url, { ...init, body: JSON.stringify(payload), headers, signal });
   };
   const config = {
     ...toConfig(request),

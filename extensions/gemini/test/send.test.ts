@@ -136,3 +136,15 @@ test("the SDK is loaded by the first call, not by the import", () => {
   const loaded = listLoadedModules(join(import.meta.dirname, "../src/index.ts"));
   expect(loaded.filter((url) => url.includes("@google"))).toEqual([]);
 });
+
+test("a redirect is a failure, and the other host gets nothing", async () => {
+  await using other = await serveReplies(hello);
+  const fetchMoved: typeof fetch = async (_url, init) => {
+    expect(init?.redirect).toBe("manual");
+    return new Response(null, { status: 307, headers: { location: other.url } });
+  };
+  const { message } = await run({ fetch: fetchMoved });
+  expect(message.failure).toEqual({ kind: "invalid_request", status: 307 });
+  expect(message.errorMessage).toContain(other.url);
+  expect(other.seen).toEqual([]);
+});

@@ -59,7 +59,7 @@ export function createCallReader(toolName: (name: string) => string) {
       if (call.isOpen) answer.toolArguments(call.key, text);
       else if (call.name !== "") open(call, answer);
     },
-    /** A call that never got a name is told too: it is answered as an unknown tool. */
+    /** A call that never got a name makes the answer malformed. */
     finish(answer: Answer) {
       for (const call of calls) open(call, answer);
     },

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, ProviderRequest } from "@pi-agent/kernel";
-import { settleHeaders } from "@pi-agent/wire";
+import { sendOnce, settleHeaders } from "@pi-agent/wire";
 
 export const ORIGINAL_BASE_URL = "https://api.openai.com/v1";
 export const PROVIDER = "openai";
@@ -39,14 +39,12 @@ export async function postJson(
   if (apiKey) own.set("authorization", `Bearer ${apiKey}`);
   const headers = await settleHeaders(request, own);
   const payload = await request.onPayload(call.body);
-  const response = await request.fetch(endpointUrl(baseUrlOf(request), call.endpoint), {
+  return sendOnce(request, endpointUrl(baseUrlOf(request), call.endpoint), {
     method: "POST",
     headers,
     body: JSON.stringify(payload),
     signal,
   });
-  await request.onResponse({ status: response.status, headers: response.headers });
-  return response;
 }
 
 /** A `data:` URL of an image. */

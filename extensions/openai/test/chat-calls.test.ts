@@ -108,9 +108,16 @@ test("F128 a call of the kind custom keeps its name and its input", async () => 
     call({ index: 0, id: "a", type: "custom", custom: { name: "read", input: '{"p":1}' } }),
   );
   expect(asPairs(calls)).toEqual([["read", { p: 1 }]]);
-  const [odd] = await readCalls(call({ index: 0, id: "a", type: "function", custom: {} }));
-  expect(odd?.arguments).toEqual({});
 });
+
+test.each([undefined, null, ""])(
+  "a call that never gets a name, but %j, is malformed, and is not kept",
+  async (name) => {
+    const odd = call({ index: 0, id: "a", type: "function", function: { name, arguments: "{}" } });
+    const message = await read(odd, finish("tool_calls"), DONE);
+    expect(message).toMatchObject({ content: [], failure: { kind: "malformed_response" } });
+  },
+);
 
 test("a call in the format of old is a call", async () => {
   const message = await read(

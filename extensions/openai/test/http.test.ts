@@ -95,3 +95,18 @@ test("a base URL that is none is a failure, not a throw", async () => {
   const { message } = await ask(chatApi, answer, { auth: { baseUrl: "nonsense" } });
   expect(message.stopReason).toBe("error");
 });
+
+test.each([
+  ["openai-completions", chatApi],
+  ["openai-responses", responsesApi],
+])("%s: a redirect is a failure, and the other host gets nothing", async (_name, api) => {
+  await using other = await serveReplies(answer);
+  const fetchMoved: typeof fetch = async (_url, init) => {
+    expect(init?.redirect).toBe("manual");
+    return new Response(null, { status: 307, headers: { location: other.url } });
+  };
+  const { message } = await streamToEnd(api, createRequest({ fetch: fetchMoved }));
+  expect(message.failure).toEqual({ kind: "invalid_request", status: 307 });
+  expect(message.errorMessage).toContain(other.url);
+  expect(other.seen).toEqual([]);
+});

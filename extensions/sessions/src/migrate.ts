@@ -1,7 +1,8 @@
 import { type Problem, placeId, type RawRecord } from "./record.ts";
+import { mendShape } from "./shape.ts";
 
 /**
- * Brings the records of a file to version 3, and leaves the header out.
+ * Brings the records of a file to version 3 and into shape, and leaves the header out.
  *
  *   version 1   no ids: each entry follows the one before it; a compaction names what it kept by place
  *   version 2   messages of extensions have the role `hookMessage`
@@ -14,10 +15,16 @@ export function migrate(
   const linked = version < 2 ? link(records) : records;
   return linked.filter((record, place) => {
     if (place === headerAt) return false;
-    const isEntry = record.type !== "session";
-    const isSound = isEntry && (record.type !== "message" || mendMessage(record));
-    if (!isSound) problems.push({ kind: isEntry ? "bad_message" : "foreign" });
-    return isSound;
+    if (record.type === "session") {
+      problems.push({ kind: "foreign" });
+      return false;
+    }
+    renameRole(record);
+    const shape = mendShape(record);
+    const entryId = typeof record.id === "string" ? record.id : undefined;
+    if (shape === "unusable") problems.push({ kind: record.type === "message" ? "bad_message" : "bad_entry", entryId });
+    else if (shape === "mended") problems.push({ kind: "bad_shape", entryId });
+    return shape !== "unusable";
   });
 }
 
@@ -36,11 +43,7 @@ function link(records: readonly RawRecord[]): RawRecord[] {
   });
 }
 
-/** Makes a message that readers can rely on; answers `false` when there is none. */
-function mendMessage(entry: RawRecord): boolean {
-  const message = entry.message as Record<string, unknown> | null | undefined;
-  if (typeof message !== "object" || message === null || typeof message.role !== "string") return false;
-  if (message.role === "hookMessage") message.role = "custom";
-  if (message.role !== "bashExecution") message.content ??= [];
-  return true;
+function renameRole({ message }: RawRecord): void {
+  const held = message as { role?: unknown } | null | undefined;
+  if (held?.role === "hookMessage") held.role = "custom";
 }

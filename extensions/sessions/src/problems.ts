@@ -10,6 +10,8 @@ const WORDS: Record<ProblemKind, string> = {
   late_header: "the header is not the first line",
   newer_version: "it was written by a newer version",
   bad_message: "message entries without a message:",
+  bad_entry: "entries without what they are for:",
+  bad_shape: "entries with parts of a wrong shape, replaced or left out:",
   no_id: "entries without an id:",
   duplicate_id: "entries with an id that is taken:",
   no_parent: "entries without a parent, put after the one before them:",

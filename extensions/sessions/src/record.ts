@@ -25,6 +25,8 @@ export type ProblemKind =
   | "late_header"
   | "newer_version"
   | "bad_message"
+  | "bad_entry"
+  | "bad_shape"
   | "no_id"
   | "duplicate_id"
   | "no_parent"

@@ -1,7 +1,7 @@
 /**
  * One session file: takes whole lines, and sees what others did to it in between.
  *
- * 1. A new file is made exclusively; an old one is opened once, for appending only.
+ * 1. A new file is made exclusively, or joined where another program was quicker; an old one is opened once, for appending only.
  * 2. A write is whole or not at all: what a failed one left is cut off again. Where even that fails, the next write
  *    begins with a line feed.
  * 3. Replacing goes by a file beside it and a rename, after a copy was made of what is there.
@@ -23,6 +23,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { peekHead } from "./peek.ts";
 
 /** `new`: empty, it wants its header. `grown`: another program appended. `lost`: removed, replaced or cut. */
 export type FileState = "new" | "same" | "grown" | "lost";
@@ -128,12 +129,30 @@ export class SessionFile {
     if (fd !== undefined) closeSync(fd);
   }
 
+  /** Tells whether the file is a session: it has a header. */
+  hasHeader(): boolean {
+    return peekHead(this.path) !== undefined;
+  }
+
+  /** Where another program has begun this session meanwhile, its file is joined. */
   private create(): number {
     mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
-    const fd = openSync(this.path, "ax+", FILE_MODE);
+    let fd: number | undefined;
+    try {
+      fd = openSync(this.path, "ax+", FILE_MODE);
+      this.isNameOnDisk = false;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") fd = this.join();
+      if (fd === undefined) throw error;
+    }
     this.sizeBytes = 0;
-    this.isNameOnDisk = false;
     return fd;
+  }
+
+  /** An empty file may get two headers, from us and its maker: readers leave the second out. */
+  private join(): number | undefined {
+    const isSession = statSync(this.path, { throwIfNoEntry: false })?.size === 0 || this.hasHeader();
+    return isSession ? this.open() : undefined;
   }
 
   private open(): number | undefined {

@@ -81,15 +81,27 @@ export class SessionWriter {
   private write(): void {
     const state = this.file.check();
     if (state === "lost" || this.isOutdated) this.replace(state);
-    else this.file.append([...this.linesFrom(state === "new" ? 0 : this.written)].join(""));
+    else this.file.append([...this.news(state)].join(""));
     if (this.hasFailed) this.recovered();
     else if (state === "grown") this.tellGrowth();
     this.written = this.entries.length;
     this.hasNews = false;
   }
 
+  private *news(state: FileState): Generator<string> {
+    const first = state === "new" ? 0 : this.written;
+    // Another program may have begun the session: its header holds.
+    if (first === 0 && (state === "new" || !this.file.hasHeader())) yield toLine(this.session.header);
+    yield* this.linesFrom(first);
+  }
+
+  private *whole(): Generator<string> {
+    yield toLine(this.session.header);
+    yield* this.linesFrom(0);
+  }
+
   private replace(state: FileState): void {
-    const copy = this.file.replace(this.linesFrom(0));
+    const copy = this.file.replace(this.whole());
     const isLost = state === "lost";
     const what = isLost ? "was removed or cut by another program and was written again" : "has the present format now";
     const kept = copy ? ` What was there is kept as ${copy}.` : "";
@@ -97,9 +109,7 @@ export class SessionWriter {
     this.isOutdated = false;
   }
 
-  /** The lines from an entry on; the first entry has the header before it. */
   private *linesFrom(first: number): Generator<string> {
-    if (first === 0) yield toLine(this.session.header);
     for (let i = first; i < this.entries.length; i++) yield toLine(this.entries[i]!);
   }
 

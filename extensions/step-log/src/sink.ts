@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { constants, createWriteStream, openSync, type Stats, statSync, type WriteStream } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -20,21 +20,52 @@ export function streamSink(stream: { write(text: string): unknown }): Sink {
   };
 }
 
-/** Appends lines to a file, through one descriptor. `onError` is told once when the file cannot be written. */
+/**
+ * Appends lines to a file or a character device, through one descriptor. `onError` is told once when it cannot be
+ * written; a pipe or a socket is not, because opening one waits for its other end.
+ */
 export function fileSink(path: string, onError: (error: Error) => void): Sink {
-  const stream = createWriteStream(path, { flags: "a", mode: 0o600 });
-  stream.once("error", onError);
+  const stream = openStream(path, onError);
   let dropped = 0;
   return {
     write(line) {
-      if (stream.writable && stream.writableLength < MAX_WAITING_BYTES) stream.write(line);
+      if (stream?.writable && stream.writableLength < MAX_WAITING_BYTES) stream.write(line);
       else dropped++;
     },
     async close() {
-      await new Promise<void>((done) => stream.end(() => done()));
+      if (stream) await new Promise<void>((done) => stream.end(() => done()));
       return dropped;
     },
   };
+}
+
+function openStream(path: string, onError: (error: Error) => void): WriteStream | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats) assertWritable(stats);
+    const isDevice = stats?.isCharacterDevice() === true;
+    // NONBLOCK: a pipe that has taken the place of the file since must not hold the open. Undefined on Windows.
+    const noWait = isDevice ? 0 : (constants.O_NONBLOCK ?? 0);
+    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOCTTY ?? 0) | noWait;
+    const stream = createWriteStream(path, { fd: openSync(path, flags, 0o600) });
+    stream.once("error", onError);
+    return stream;
+  } catch (cause) {
+    onError(cause as Error);
+    return undefined;
+  }
+}
+
+function assertWritable(stats: Stats): void {
+  if (stats.isFile() || stats.isCharacterDevice()) return;
+  const kind = stats.isFIFO()
+    ? "a pipe"
+    : stats.isDirectory()
+      ? "a folder"
+      : stats.isSocket()
+        ? "a socket"
+        : "a device";
+  throw new Error(`it is ${kind}, not a file`);
 }
 
 /** Where a log file is: relative to the working directory, or to the home folder after a tilde. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -348,4 +349,19 @@ test("a file that cannot be written is told once, and the run goes on", async ()
   expect(agent.transcript.project().at(-1)).toMatchObject({ role: "assistant" });
   expect(notices[0]).toContain("file/log.jsonl");
   expect(notices.filter((notice) => notice.includes("cannot be written"))).toHaveLength(1);
+});
+
+test("a pipe that nobody reads is refused at once, and the run goes on", async () => {
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  const { agent, notices } = await start({ log: "pipe" });
+  await prompt(agent);
+  await agent.dispose();
+  expect(notices[0]).toContain("cannot be written to pipe: it is a pipe, not a file. The run goes on without it.");
+});
+
+test.each(["/dev/null", "/dev/full"])("a character device takes the log as far as it can: %s", async (log) => {
+  const { agent, notices } = await start({ log });
+  await prompt(agent);
+  await agent.dispose();
+  expect(notices.some((text) => text.includes("not a file"))).toBe(false);
 });

@@ -37,6 +37,8 @@ interface Found {
 }
 
 const MAX_LINES_NAMED = 10;
+/** More than this are not counted. */
+const MAX_PLACES = 200;
 /** UTF-16 units; in a longer text only exact matches are looked for, because folding takes many times its size. */
 const MAX_FOLDED_LENGTH = 8 * 1_024 * 1_024;
 
@@ -107,18 +109,36 @@ function spanOf(view: TextView, at: number, length: number): { start: number; en
   return { start: view.startOf(at), end: view.endOf(at + length - 1) };
 }
 
-/** Finds every place, overlapping ones too. */
+/** Finds the places, overlapping ones too; of very many the first ones, one more than are counted. */
 function findAll(text: string, wanted: string): number[] {
   const places: number[] = [];
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) places.push(at);
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
+    if (places.push(at) > MAX_PLACES) break;
+  }
   return places;
 }
 
 function ambiguous(text: string, places: readonly number[], name: string): ToolFailure {
-  const lines = places.slice(0, MAX_LINES_NAMED).map((place) => lineAt(text, place));
-  const more = places.length > MAX_LINES_NAMED ? ", …" : "";
-  const message = `Found ${places.length} occurrences of ${name} (lines ${lines.join(", ")}${more}); it must match exactly one place.`;
+  const lines = linesOf(text, places);
+  const named = lines.slice(0, MAX_LINES_NAMED).join(", ");
+  const isCut = places.length > MAX_PLACES;
+  const more = lines.length > MAX_LINES_NAMED || isCut ? ", …" : "";
+  const count = isCut ? `more than ${MAX_PLACES}` : places.length;
+  const where = `${lines.length === 1 ? "line" : "lines"} ${named}${more}`;
+  const message = `Found ${count} occurrences of ${name} (${where}); it must match exactly one place.`;
   return new ToolFailure("ambiguous", message, "Nothing was written. Give more of the text around the place you mean.");
+}
+
+/** The lines of places that are in the order of the text, each once. */
+function linesOf(text: string, places: readonly number[]): number[] {
+  const lines = new Set<number>();
+  let line = 1;
+  let next = text.indexOf("\n");
+  for (const place of places) {
+    for (; next !== -1 && next < place; next = text.indexOf("\n", next + 1)) line++;
+    lines.add(line);
+  }
+  return [...lines];
 }
 
 function notFound(original: string, oldText: string, name: string): ToolFailure {

@@ -1,13 +1,23 @@
 import type { Tool, ToolResult } from "@pi-agent/kernel";
 import type { Edited } from "./edit-match.ts";
 import { decodeText, encodeText, type Source } from "./encoding.ts";
+import { changeFile } from "./file-lock.ts";
+import { type FileVersion, versionOf } from "./file-version.ts";
 import { MAX_EDIT_BYTES } from "./limits.ts";
 import { mutate } from "./mutation-queue.ts";
 import { nearestHint } from "./nearest.ts";
 import { openFile, readWhole } from "./open-file.ts";
 import { expandPath, locatePath, touchedPath } from "./paths.ts";
 import { replaceFile } from "./replace-file.ts";
-import { attempt, type MaybePromise, systemCode, ToolFailure, textResult, throwIfAborted } from "./result.ts";
+import {
+  attempt,
+  errorCode,
+  type MaybePromise,
+  systemCode,
+  ToolFailure,
+  textResult,
+  throwIfAborted,
+} from "./result.ts";
 import { assertWhole } from "./write.ts";
 
 /** Where `edit` gets and puts its bytes. */
@@ -48,7 +58,6 @@ const parameters = {
  * the call.
  */
 export function createEditTool(cwd?: string, options: EditOptions = {}): Tool<typeof parameters> {
-  const operations = options.operations ?? localOperations;
   const locate = options.operations ? expandPath : locatePath;
   const touched = (path: string, base: string) => [touchedPath(locate, path, base)];
   return {
@@ -74,12 +83,14 @@ export function createEditTool(cwd?: string, options: EditOptions = {}): Tool<ty
           assertWhole(each.newText, `edits[${index}].newText`);
         }
         const base = cwd ?? ctx.cwd;
-        const place = { path, base, target: locate(path, base) };
+        const place: Place = { path, base, target: locate(path, base), isLocal: !options.operations };
+        const operations = options.operations ?? localOperations();
         const { applyEdits } = await import("./edit-match.ts");
-        const change = await mutate(place.target, async () => {
+        const run = () => {
           throwIfAborted(signal);
           return editFile(operations, place, (original) => applyEdits(original, edits));
-        });
+        };
+        const change = await (place.isLocal ? changeFile(place.target, signal, run) : mutate(place.target, run));
         return report(path, change);
       }),
   };
@@ -104,31 +115,52 @@ function parseEdits(text: string): unknown {
   }
 }
 
-const localOperations: EditOperations = {
-  async read(path) {
-    const file = openFile(path);
-    try {
-      return await readWhole(file, path, MAX_EDIT_BYTES);
-    } finally {
-      await file.close();
-    }
-  },
-  replace: replaceFile,
-};
+/** Makes the operations of one edit: they replace only what they have read. */
+function localOperations(): EditOperations {
+  let seen: FileVersion;
+  return {
+    async read(path) {
+      seen = versionOf(path);
+      const file = openFile(path);
+      try {
+        return await readWhole(file, path, MAX_EDIT_BYTES);
+      } finally {
+        await file.close();
+      }
+    },
+    replace: (path, bytes) => replaceFile(path, bytes, seen),
+  };
+}
 
 interface Place {
   /** As the model gave it. */
   path: string;
   base: string;
   target: string;
+  /** On this machine's disk. */
+  isLocal: boolean;
 }
 
 interface Change extends Edited {
   original: string;
 }
 
-/** Reads, edits and writes a file; whatever fails, fails before anything is written. */
+// Another program that writes more often than this is not done yet.
+const MAX_READS = 5;
+
+/** Edits a file as it is when it is written: one that changes meanwhile is read and matched again. */
 async function editFile(operations: EditOperations, place: Place, edit: (original: string) => Edited): Promise<Change> {
+  for (let reads = 1; ; reads++) {
+    try {
+      return await editOnce(operations, place, edit);
+    } catch (cause) {
+      if (errorCode(cause) !== "changed_meanwhile" || reads === MAX_READS) throw cause;
+    }
+  }
+}
+
+/** Reads, edits and writes a file; whatever fails, fails before anything is written. */
+async function editOnce(operations: EditOperations, place: Place, edit: (original: string) => Edited): Promise<Change> {
   const source = await readSource(operations, place);
   const edited = edit(source.text);
   const bytes = encodeText({ ...source, text: edited.text });
@@ -136,8 +168,8 @@ async function editFile(operations: EditOperations, place: Place, edit: (origina
   return { ...edited, original: source.text };
 }
 
-async function readSource(operations: EditOperations, { target, path, base }: Place): Promise<Source> {
-  const hint = operations === localOperations ? () => nearestHint(target, base) : undefined;
+async function readSource(operations: EditOperations, { target, path, base, isLocal }: Place): Promise<Source> {
+  const hint = isLocal ? () => nearestHint(target, base) : undefined;
   const source = decodeText(await whileEditing(path, () => operations.read(target), hint));
   if (!("problem" in source)) return source;
   throw new ToolFailure(

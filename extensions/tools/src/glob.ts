@@ -29,30 +29,31 @@ export function parseGlob(given: string, root: string): Glob {
   return { pattern, base: fixed.join("/"), onlyDirectories };
 }
 
+// As long as a path may be on Linux.
+const MAX_PATTERN_CHARS = 4_096;
+
 /**
  * Makes the matcher of a glob: a pattern with `/` is held against paths, any other against names; one without capital
  * letters matches both cases. Fails with `invalid_glob`.
  */
 export async function compileGlob({ pattern }: Glob): Promise<(entry: { path: string; name: string }) => boolean> {
-  const { default: picomatch } = await import("picomatch");
+  const { globMatcher } = await import("./glob-match.ts");
+  if (pattern.length > MAX_PATTERN_CHARS) {
+    const problem = `The pattern is ${pattern.length} characters long, ${MAX_PATTERN_CHARS} at most.`;
+    throw new ToolFailure(
+      "invalid_glob",
+      problem,
+      "Nothing was searched. Give a shorter one, or search in several calls.",
+    );
+  }
   try {
-    const isMatch = picomatch(escapeExtras(pattern), {
-      dot: true,
-      nonegate: true,
-      noextglob: true,
-      strictBrackets: true,
-      nocase: pattern === pattern.toLowerCase(),
-    });
+    const isMatch = globMatcher(pattern, pattern === pattern.toLowerCase());
     return pattern.includes("/") ? ({ path }) => isMatch(path) : ({ name }) => isMatch(name);
   } catch (cause) {
-    throw new ToolFailure("invalid_glob", `${pattern} is not a valid glob: ${(cause as Error).message}.`);
+    throw new ToolFailure(
+      "invalid_glob",
+      `${pattern} is not a valid glob: ${(cause as Error).message}.`,
+      "Nothing was searched. Mend the pattern: only * ** ? [] {} and \\ mean something in it.",
+    );
   }
-}
-
-/** Leaves `* ** ? [] {}` their meaning, and makes plain what only picomatch has one for. */
-function escapeExtras(pattern: string): string {
-  return pattern.replace(/\\.|\[!|[()|"]/g, (part) => {
-    if (part.startsWith("\\")) return part;
-    return part === "[!" ? "[^" : `\\${part}`;
-  });
 }

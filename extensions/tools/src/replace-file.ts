@@ -26,6 +26,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { assertUnchanged, type FileVersion } from "./file-version.ts";
 import { kindOf } from "./open-file.ts";
 import { realPath } from "./paths.ts";
 import { errorCode, ToolFailure } from "./result.ts";
@@ -35,25 +36,30 @@ const NOT_REPLACEABLE = ["EACCES", "EPERM", "EROFS", "EBUSY", "EXDEV", "ENOTSUP"
 
 /**
  * Writes a file whole or not at all, through symbolic links, with its parents; keeps an existing file's mode and owner.
- * Fails with `not_a_file`, `EISDIR`, `read_only`, `symlink_loop`, or as the system does.
+ * Where `seen` is given, only a file that is still in that state. Fails with `not_a_file`, `EISDIR`, `read_only`,
+ * `symlink_loop`, `changed_meanwhile`, or as the system does.
  */
-export function replaceFile(path: string, bytes: Buffer): void {
+export function replaceFile(path: string, bytes: Buffer, seen?: FileVersion): void {
   const target = realPath(path);
+  const assertSeen = () => seen !== undefined && assertUnchanged(target, seen);
   const stats = statSync(target, { throwIfNoEntry: false });
   if (!stats) {
+    assertSeen();
     mkdirSync(dirname(target), { recursive: true });
-    renameInto(target, bytes);
+    renameInto({ target, bytes, assertSeen });
     return;
   }
   assertWritable(target, stats);
   if (stats.nlink > 1) {
+    assertSeen();
     overwrite(target, bytes);
     return;
   }
   try {
-    renameInto(target, bytes, stats);
+    renameInto({ target, bytes, assertSeen, like: stats });
   } catch (cause) {
     if (!NOT_REPLACEABLE.includes(errorCode(cause) ?? "")) throw cause;
+    assertSeen();
     overwrite(target, bytes);
   }
 }
@@ -85,7 +91,15 @@ function isAllowed(path: string): boolean {
 
 let counter = 0;
 
-function renameInto(target: string, bytes: Buffer, like?: Stats): void {
+interface Replacing {
+  target: string;
+  bytes: Buffer;
+  /** Runs at the last moment before the old bytes are gone. */
+  assertSeen: () => unknown;
+  like?: Stats;
+}
+
+function renameInto({ target, bytes, assertSeen, like }: Replacing): void {
   const temporary = join(dirname(target), `.pi-${process.pid}-${Date.now().toString(36)}-${counter++}.tmp`);
   // Restrictive from the first moment, when what it replaces may be.
   const fd = openSync(temporary, "wx", like ? 0o600 : 0o666);
@@ -96,6 +110,7 @@ function renameInto(target: string, bytes: Buffer, like?: Stats): void {
     } finally {
       closeSync(fd);
     }
+    assertSeen();
     renameSync(temporary, target);
   } catch (cause) {
     unlinkSync(temporary);

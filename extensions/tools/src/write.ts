@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Tool } from "@pi-agent/kernel";
+import { changeFile } from "./file-lock.ts";
 import { mutate } from "./mutation-queue.ts";
 import { openFile } from "./open-file.ts";
 import { expandPath, locatePath, touchedPath } from "./paths.ts";
@@ -33,6 +34,7 @@ const parameters = {
 export function createWriteTool(cwd?: string, options: WriteOptions = {}): Tool<typeof parameters> {
   const locate = options.operations ? expandPath : locatePath;
   const replace = options.operations?.replace.bind(options.operations) ?? replaceFile;
+  const change: typeof changeFile = options.operations ? (target, _signal, fn) => mutate(target, fn) : changeFile;
   return {
     name: "write",
     label: "write",
@@ -44,8 +46,9 @@ export function createWriteTool(cwd?: string, options: WriteOptions = {}): Tool<
     touches: ({ path }, ctx) => ({ write: [touchedPath(locate, path, cwd ?? ctx.cwd)] }),
     execute: (_id, { path, content }, signal, _onUpdate, ctx) =>
       attempt(signal, () => {
+        assertNamesFile(path);
         const target = locate(path, cwd ?? ctx.cwd);
-        return mutate(target, async () => {
+        return change(target, signal, async () => {
           throwIfAborted(signal);
           assertWhole(content);
           const note = options.operations ? "" : await endingNote(target, content);
@@ -54,6 +57,15 @@ export function createWriteTool(cwd?: string, options: WriteOptions = {}): Tool<
         });
       }),
   };
+}
+
+function assertNamesFile(path: string): void {
+  if (!/\/\.{0,2}$/.test(path)) return;
+  throw new ToolFailure(
+    "not_a_file",
+    `Could not write ${path}: this path names a folder, not a file.`,
+    "Nothing was written. Give the path of a file; the folders above it are made with it.",
+  );
 }
 
 /** Tells the failures of a write by the path that the model gave. */

@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gatherEdits } from "../src/edit.ts";
+import { assertUnchanged } from "../src/file-version.ts";
 import { createEditTool } from "../src/index.ts";
 import { type CallOutcome, call, tempFolder } from "./tool-call.ts";
 
@@ -235,4 +236,37 @@ test("what models get wrong about the arguments is mended", () => {
     edits: [one, { oldText: "c", newText: "d" }],
   });
   expect(gatherEdits({ path: "f", edits: "not JSON" })).toEqual({ path: "f", edits: ["not JSON"] });
+});
+
+test("an oldText that fits in very many places is refused without counting them all, each line named once", async () => {
+  const { text, isError } = await editOf("a".repeat(5_000), ["a".repeat(1_000), "b"]);
+  expect(isError).toBe(true);
+  expect(text).toContain("Found more than 200 occurrences of oldText (line 1, …); it must match exactly one place.");
+});
+
+test("the lines of an oldText that fits several times in one line are named once", async () => {
+  expect((await editOf("x\naa a\na\n", ["a", "b"])).text).toContain("Found 4 occurrences of oldText (lines 2, 3);");
+});
+
+test("a file that changes between reading and writing is read and matched again, five times at most", async () => {
+  const cwd = tempFolder();
+  const path = join(cwd, "file");
+  let reads = 0;
+  const racing = (times: number) =>
+    createEditTool(cwd, {
+      operations: {
+        read: () => Buffer.from(`a${++reads}`),
+        replace: (target, bytes) => {
+          if (reads <= times) assertUnchanged(target, "an earlier state");
+          writeFileSync(target, bytes);
+        },
+      },
+    });
+  const args = { path: "file", edits: [{ oldText: "a", newText: "b" }] };
+  expect(await call(racing(4), args, { cwd })).toMatchObject({ isError: false });
+  expect(readFileSync(path, "utf8")).toBe("b5");
+  reads = 0;
+  const outcome = await call(racing(9), args, { cwd });
+  expect(outcome).toMatchObject({ isError: true, text: expect.stringContaining("the file changed meanwhile") });
+  expect([reads, readFileSync(path, "utf8")]).toEqual([5, "b5"]);
 });

@@ -207,3 +207,13 @@ test("@ is taken off, unless a folder is really called so", async () => {
   expect(existsSync(join(cwd, "@types/new.d.ts"))).toBe(true);
   expect(existsSync(join(cwd, "notes.md"))).toBe(true);
 });
+
+test.each(["new/", "a/b//", "new/."])(
+  "a path that names a folder is an error, and nothing is made: %s",
+  async (path) => {
+    const cwd = tempFolder();
+    const outcome = await call(write, { path, content: "x" }, { cwd });
+    expect(outcome).toMatchObject({ isError: true, text: expect.stringContaining("names a folder, not a file") });
+    expect(readdirSync(cwd)).toEqual([]);
+  },
+);

@@ -18,6 +18,11 @@ import { type Cut, parseArguments } from "./arguments.ts";
 import { failureError } from "./failure.ts";
 import { emptyUsage, priceUsage } from "./usage.ts";
 
+/** Characters of one answer; the longest that a model gives is below a million. */
+const MAX_ANSWER_CHARS = 64_000_000;
+/** What a block counts for beside its text. */
+const BLOCK_CHARS = 100;
+
 /** What a block is called on the wire. The key is free again once the block has ended. */
 export type BlockKey = string | number;
 
@@ -42,6 +47,7 @@ export class Answer {
   #startedMs = performance.now();
   #open = new Map<BlockKey, Open>();
   #batch: StreamEvent[] = [];
+  #chars = 0;
   #usedIds: Set<string> | undefined;
 
   constructor(request: ProviderRequest, api: string) {
@@ -71,6 +77,7 @@ export class Answer {
     const at = this.#open.get(key) ?? this.#add(key, { type: "text", text: "" });
     if (at.block.type !== "text") throw mixedUp(key);
     if (delta === "") return;
+    this.#grow(delta.length);
     at.block.text += delta;
     this.#batch.push({ type: "text_delta", contentIndex: at.index, delta });
   }
@@ -80,6 +87,7 @@ export class Answer {
     const at = this.#open.get(key) ?? this.#add(key, { type: "thinking", thinking: "" });
     if (at.block.type !== "thinking") throw mixedUp(key);
     if (delta === "") return;
+    this.#grow(delta.length);
     at.block.thinking += delta;
     this.#batch.push({ type: "thinking_delta", contentIndex: at.index, delta });
   }
@@ -89,8 +97,10 @@ export class Answer {
     this.#add(key, { type: "thinking", thinking: "", thinkingSignature: signature, redacted: true });
   }
 
-  /** Opens a call. An id that is missing, or that the conversation has used before, is made unique. */
+  /** Opens a call; one without a name is malformed. An id that is missing, or that the conversation has used before, is made unique. */
   toolCall(key: BlockKey, call: { id?: string | null; name: string }): void {
+    // Services have sent `null` and numbers: stored, they make every later request of the session fail.
+    if (typeof call.name !== "string" || call.name === "") throw malformed("the answer has a tool call without a name");
     this.#add(key, { type: "toolCall", id: this.#uniqueId(call.id), name: call.name, arguments: {} });
   }
 
@@ -98,6 +108,7 @@ export class Answer {
     const at = this.#need(key);
     if (at.block.type !== "toolCall") throw mixedUp(key);
     if (delta === "") return;
+    this.#grow(delta.length);
     at.raw += delta;
     this.#batch.push({ type: "toolcall_delta", contentIndex: at.index, delta });
   }
@@ -106,7 +117,10 @@ export class Answer {
   setArguments(key: BlockKey, text: string): void {
     const at = this.#need(key);
     if (text.startsWith(at.raw)) this.toolArguments(key, text.slice(at.raw.length));
-    else at.raw = text;
+    else {
+      this.#grow(text.length);
+      at.raw = text;
+    }
   }
 
   /** The block that is open under a key. */
@@ -117,6 +131,7 @@ export class Answer {
   /** Appends to the signature of an open block, of whichever kind it is. */
   sign(key: BlockKey, signature: string): void {
     const { block } = this.#need(key);
+    this.#grow(signature.length);
     if (block.type === "text") block.textSignature = (block.textSignature ?? "") + signature;
     else if (block.type === "thinking") block.thinkingSignature = (block.thinkingSignature ?? "") + signature;
     else block.thoughtSignature = (block.thoughtSignature ?? "") + signature;
@@ -187,7 +202,13 @@ export class Answer {
     this.message.durationMs = Math.round(performance.now() - this.#startedMs);
   }
 
+  #grow(chars: number): void {
+    this.#chars += chars;
+    if (this.#chars > MAX_ANSWER_CHARS) throw malformed(`the answer is longer than ${MAX_ANSWER_CHARS} characters`);
+  }
+
   #add(key: BlockKey, block: Open["block"]): Open {
+    this.#grow(BLOCK_CHARS);
     this.start();
     if (this.#open.has(key)) this.#close(key, "no");
     const at = { index: this.message.content.push(block) - 1, block, raw: "" };
@@ -219,7 +240,7 @@ export class Answer {
 
   #uniqueId(id: string | null | undefined): string {
     this.#usedIds ??= collectCallIds(this.#request);
-    let unique = id || `call_${crypto.randomUUID().replaceAll("-", "")}`;
+    let unique = (typeof id === "string" && id) || `call_${crypto.randomUUID().replaceAll("-", "")}`;
     while (this.#usedIds.has(unique)) unique = `${id}_${crypto.randomUUID().slice(0, 8)}`;
     this.#usedIds.add(unique);
     return unique;

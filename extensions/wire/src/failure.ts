@@ -153,16 +153,21 @@ function positive(text: string | null | undefined): number | undefined {
 }
 
 /** Shorter ones are placeholders for local servers, and words of their messages. */
-const MIN_SECRET_CHARS = 8;
+const MIN_SECRET_CHARS = 6;
 
 function wordFailure(source: FailureSource, kind: FailureKind, text: string): string {
   const what = [source.status, text || causeText(source.cause)].filter(Boolean).join(" ") || kind;
-  let message = `${source.provider}: ${what}`;
+  let message = `${source.provider}: ${hideSecrets(what, source.secrets)}`;
   if (kind === "auth" && source.env?.length)
     message = `${message.replace(/[.\s]*$/, "")}. Set ${source.env.join(" or ")} to a valid key.`;
-  for (const secret of source.secrets ?? [])
-    if (secret && secret.length >= MIN_SECRET_CHARS) message = message.replaceAll(secret, "***");
   return message.toWellFormed();
+}
+
+function hideSecrets(text: string, secrets: FailureSource["secrets"] = []): string {
+  let hidden = text;
+  for (const secret of secrets)
+    if (secret && secret.length >= MIN_SECRET_CHARS) hidden = hidden.replaceAll(secret, "***");
+  return hidden;
 }
 
 /** `fetch failed` hides its reason in `cause`. */

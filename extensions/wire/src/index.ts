@@ -11,6 +11,7 @@ export { type ClassifiedFailure, classifyFailure, type FailureSource, failureErr
 export { settleHeaders } from "./headers.ts";
 export { type Alphabet, createToolNames, PLAIN_64, toAlphabet } from "./names.ts";
 export { isObjectSchema, toObjectSchema } from "./object-schema.ts";
+export { sendOnce } from "./send.ts";
 export { readServerSentEvents, type ServerSentEvent } from "./sse.ts";
 export { responseError, type StreamSteps, streamAnswer } from "./stream.ts";
 export { clampThinkingLevel, thinkingBudget } from "./thinking-level.ts";

@@ -44,8 +44,15 @@ export interface EventReader {
   close(): void;
 }
 
-/** As `readServerSentEvents`, without a generator's cost per chunk: the caller has to close it. */
-export function openEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal): EventReader {
+/**
+ * As `readServerSentEvents`, without a generator's cost per chunk: the caller has to close it. `onBytes` is called for
+ * every network chunk, one with comments only too.
+ */
+export function openEvents(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  onBytes: () => void = () => {},
+): EventReader {
   const reader = body.getReader();
   const parser = createParser();
   let isDone = false;
@@ -58,6 +65,7 @@ export function openEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal
         signal.throwIfAborted();
         const { done, value } = await reader.read();
         signal.throwIfAborted();
+        onBytes();
         isDone = done;
         const events = done ? parser.end() : parser.push(value);
         if (events.length > 0) return events;

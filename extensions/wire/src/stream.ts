@@ -7,6 +7,7 @@
 import type { ProviderRequest, StreamEvent } from "@pi-agent/kernel";
 import { type Answer, createAnswer } from "./answer.ts";
 import { classifyFailure, type FailureSource, failureError } from "./failure.ts";
+import { secretsOf } from "./secrets.ts";
 import { type EventReader, openEvents, type ServerSentEvent } from "./sse.ts";
 
 export interface StreamSteps {
@@ -30,11 +31,10 @@ export async function* streamAnswer(
   const idle = watchIdle(request);
   let source: EventReader | undefined;
   try {
-    source = openEvents(await openBody(steps, idle.signal), idle.signal);
+    source = openEvents(await openBody(steps, idle.signal), idle.signal, idle.touch);
     answer.start();
     yield answer.takeBatch();
     for (let events = await source.next(); events; events = await source.next()) {
-      idle.touch();
       readEvents(events, steps, answer);
       const batch = answer.takeBatch();
       if (batch.length > 0) yield batch;
@@ -68,11 +68,27 @@ function readEvents(events: readonly ServerSentEvent[], steps: StreamSteps, answ
   }
 }
 
-/** Reads an answer with an error status, for `open` to throw. */
+/** Bytes of an error answer that are read: no message needs more. */
+const MAX_ERROR_BYTES = 1_000_000;
+
+/** Reads an answer with an error status, its body up to 1 MB, for `open` to throw. */
 export async function responseError(response: Response): Promise<Error & Partial<FailureSource>> {
   const { status, headers } = response;
-  const body = await response.text();
+  const body = await readText(response.body);
   return Object.assign(new Error(response.statusText), { status, headers, body });
+}
+
+async function readText(body: Response["body"]): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = MAX_ERROR_BYTES;
+  // Leaving the loop cancels the body.
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes.subarray(0, left), { stream: true });
+    left -= bytes.length;
+    if (left <= 0) break;
+  }
+  return text + decoder.decode();
 }
 
 /** A connection that breaks when all that the answer needs had arrived does not undo it. */
@@ -100,7 +116,7 @@ function classify(request: ProviderRequest, { cause, env }: Partial<FailureSourc
     headers: thrown?.headers instanceof Headers ? thrown.headers : undefined,
     body: thrown?.body ?? thrown?.error,
     cause,
-    secrets: [request.auth.apiKey],
+    secrets: secretsOf(request),
   });
 }
 
@@ -130,8 +146,8 @@ function unframedError(body: string): Error {
 
 interface IdleWatch {
   signal: AbortSignal;
-  touch(): void;
-  stop(): void;
+  touch: () => void;
+  stop: () => void;
 }
 
 /** Fires when nothing has come for `timeoutMs`, and with the request's own signal. */

@@ -193,3 +193,11 @@ test("the model and its thinking level are told from the start", () => {
     stopReason: "pending",
   });
 });
+
+test.each([null, undefined, "", 5, {}])("a tool call with the name %j is malformed, and is not kept", (name) => {
+  const answer = createAnswer(providerRequest(), "acme-api");
+  expect(() => answer.toolCall(0, { id: "c", name: name as string })).toThrow(
+    expect.objectContaining({ failure: { kind: "malformed_response" } }),
+  );
+  expect(answer.message.content).toEqual([]);
+});

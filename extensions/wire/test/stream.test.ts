@@ -1,6 +1,6 @@
 import type { ProviderRequest } from "@pi-agent/kernel";
 import { providerRequest, streamToEnd, TEST_KEY } from "@pi-agent/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type StreamSteps, streamAnswer } from "../src/index.ts";
 import { bodyOf } from "./body-of.ts";
 
@@ -145,4 +145,65 @@ test("a connection that breaks when all of the answer was there does not undo it
     },
   });
   expect(message).toMatchObject({ stopReason: "stop", rawStopReason: "end", content: [{ text: "whole" }] });
+});
+
+test("secrets in headers of the model and the credentials are hidden, with and without their scheme", async () => {
+  const reply = () => new Response("bad: Bearer team-secret, team-secret, abc123, X1, gone", { status: 400 });
+  const request = providerRequest();
+  const { message } = await run(
+    { open: async () => reply() },
+    {
+      model: { ...request.model, headers: { "x-team": "Bearer team-secret", "x-gone": null } },
+      auth: { headers: { "x-short": "X1", "x-six": "abc123" } },
+    },
+  );
+  expect(message.errorMessage).toBe("acme: 400 bad: ***, ***, ***, X1, gone");
+});
+
+test("an error body without end is read up to a limit, and cancelled", async () => {
+  let isCancelled = false;
+  let bytes = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(body) {
+      // Fails instead of filling the memory, where there is no limit.
+      if (bytes > 5_000_000) return body.error(new Error("read too far"));
+      body.enqueue(new Uint8Array(100_000).fill(120));
+      bytes += 100_000;
+    },
+    cancel: () => void (isCancelled = true),
+  });
+  const { message } = await run({ open: async () => new Response(endless, { status: 500 }) });
+  expect(message.failure).toEqual({ kind: "server", status: 500 });
+  expect(isCancelled).toBe(true);
+  expect(bytes).toBeLessThan(2_000_000);
+});
+
+test("an answer without end is malformed", async () => {
+  const block = "x".repeat(8_000_000);
+  const { message } = await run({
+    ...sse("data: go\n\n"),
+    read: (_event, answer) => {
+      for (let n = 0; n < 9; n++) answer.text(0, block);
+      answer.done("stop");
+    },
+  });
+  expect(message.failure).toEqual({ kind: "malformed_response" });
+});
+
+test("comments keep a stream alive", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let chunks = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (chunks > 0) vi.advanceTimersByTime(60);
+        const text = chunks++ < 5 ? ": ping\n\n" : "data: a\n\ndata: end\n\n";
+        controller.enqueue(new TextEncoder().encode(text));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const { message } = await run({ open: async () => new Response(body) }, { timeoutMs: 100 });
+  expect(message).toMatchObject({ stopReason: "stop", content: [{ text: "a" }] });
 });

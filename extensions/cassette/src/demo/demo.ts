@@ -3,10 +3,10 @@
  *
  *   sample project in a new folder ─► scripted run, real tools ─► diff of the files before and after
  */
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, realpathSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import type { Agent, CliIo, Outcome, ServiceName } from "@pi-agent/kernel";
 import type { Deck } from "../deck.ts";
 import { MODEL } from "../provider.ts";
@@ -140,10 +140,16 @@ function sessionFile(agent: Agent): string | undefined {
   return typeof current?.file === "string" ? current.file : undefined;
 }
 
-/** Names Node as a shell finds it: by its name where it is on the path, else this process's own. */
+/** Names this process's own Node: by its name where a shell finds just that one, else by its path. */
 function nodeCommand(): string {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
-  return folders.some((folder) => isExecutable(join(folder, "node"))) ? "node" : `'${process.execPath}'`;
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const first = folders.find((folder) => !isAbsolute(folder) || isExecutable(join(folder, "node")));
+  const isOwn = first !== undefined && isAbsolute(first) && realpathSync(join(first, "node")) === ownNode();
+  return isOwn ? "node" : `'${process.execPath.replaceAll("'", "'\\''")}'`;
+}
+
+function ownNode(): string {
+  return realpathSync(process.execPath);
 }
 
 function isExecutable(path: string): boolean {
