@@ -267,13 +267,18 @@ class LoopAgent implements Agent {
     if (this.disposal) throw new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
     const prompt = await toPrompt(this.core, text, options);
     if (!prompt) return "handled";
-    if (this.current || this.core.activity !== "idle") {
+    if (this.isFree()) await requireModel(this.core);
+    // Looking for a key takes its time, in which somebody else may have started a run.
+    if (!this.isFree()) {
       this.core.queue.add(options.whileRunning ?? "steer", prompt.message);
       return "queued";
     }
-    await requireModel(this.core);
     void this.start([prompt.message], prompt).catch(() => {});
     return "started";
+  }
+
+  private isFree(): boolean {
+    return this.current === undefined && this.core.activity === "idle";
   }
 
   private enqueue(kind: "steer" | "followUp", given: string | Message): void {
@@ -289,8 +294,9 @@ class LoopAgent implements Agent {
   private async startQueued(): Promise<void> {
     await this.ready();
     const { queue } = this.core;
-    if (this.current || this.core.activity !== "idle" || queue.isEmpty || this.disposal) return;
+    if (!this.isFree() || queue.isEmpty || this.disposal) return;
     await requireModel(this.core);
+    if (!this.isFree() || queue.isEmpty) return;
     const steering = queue.takeSteering();
     void this.start(steering.length > 0 ? steering : queue.takeFollowUp(), { text: "" }).catch(() => {});
   }
@@ -301,6 +307,7 @@ class LoopAgent implements Agent {
     const run = new Run(core.options.graceMs, () => core.hooks.expireAll());
     core.run = run;
     core.activity = "running";
+    if (core.options.signal?.aborted) run.abort("The host aborted.");
     const done = () => {
       run.end();
       core.run = undefined;

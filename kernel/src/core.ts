@@ -161,12 +161,12 @@ export class Core {
   /** Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. */
   exclusive<T>(activity: "compacting" | "summarizing", fn: () => Promise<T>): Promise<T> {
     const turn = this.exclusiveTail.then(async () => {
-      const before = this.activity;
       this.activity = activity;
       try {
         return await fn();
       } finally {
-        this.activity = before;
+        // A run may have begun or ended meanwhile.
+        this.activity = this.run ? "running" : "idle";
         this.wake();
       }
     });

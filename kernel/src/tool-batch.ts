@@ -203,9 +203,9 @@ async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): P
   await core.hooks.ask(core.hooks.at.tool_result, event, (answer) => {
     if (answer === FAULT || !isRecord(answer)) return;
     const change = answer as HookResult<"tool_result">;
-    settled({ content: event.content, ...change }, call.call.name);
+    const checked = settled({ content: event.content, ...change }, call.call.name);
     for (const key of ["content", "details", "isError", "usage"] as const) {
-      if (change[key] !== undefined) Object.assign(event, { [key]: change[key] });
+      if (change[key] !== undefined) Object.assign(event, { [key]: checked[key] });
     }
     terminate = change.terminate ?? terminate;
   });
@@ -238,6 +238,7 @@ function settled(result: unknown, name: string): ToolResult {
   return {
     ...(result as unknown as ToolResult),
     content: content as ToolResult["content"],
+    usage: settle(result.usage) ? undefined : (result.usage as ToolResult["usage"]),
     details: details as ToolResult["details"],
   };
 }

@@ -55,10 +55,8 @@ export class TranscriptTree implements Transcript {
   /** Appends a draft at the leaf. Fails with `invalid_entry` when it is not JSON. */
   append(draft: Draft): Entry {
     const { leafId } = this;
-    const entry = Object.assign(
-      { type: draft.type, id: this.freshId(), parentId: leafId, timestamp: this.clock() },
-      draft,
-    ) as Entry;
+    const place = { type: draft.type, id: this.freshId(), parentId: leafId, timestamp: this.clock() };
+    const entry = { ...place, ...draft, ...place } as Entry;
     const problem = settle(entry);
     if (problem) {
       throw new AgentError("invalid_entry", `The ${draft.type} entry cannot be stored: ${problem}.`, {

@@ -271,3 +271,37 @@ test("settled waits for the run that a command asked for", async () => {
   await agent.settled();
   expect(provider.requests[0]?.messages.at(-1)?.content).toBe("asked");
 });
+
+test("two prompts at once start one run, however long the key takes", async () => {
+  const provider = scripted();
+  const slow = { names: () => [], resolve: () => new Promise<object>((resolve) => setTimeout(resolve, 5, {})) };
+  const agent = createAgent({ extensions: [provider], host: { credentials: slow } });
+  const starts: string[] = [];
+  agent.on("agent_start", () => void starts.push("start"));
+  agent.on("agent_settled", () => void starts.push("settled"));
+  agent.steer("one");
+  await agent.input("two");
+  await agent.settled();
+  expect(starts.join(" ")).not.toContain("start start");
+});
+
+test("an agent whose run ends during something exclusive takes the next prompt", async () => {
+  const provider = scripted(calls(["1", "wait"]));
+  const going = gate();
+  const done = gate();
+  const started = gate();
+  const exclusive = (pi: ExtensionAPI) =>
+    void pi.registerCommand("compact", { handler: (_args, ctx) => ctx.exclusive("compacting", () => done.promise) });
+  const agent = createAgent({
+    extensions: [provider, tool("wait", () => (started.open(), going.promise.then(() => "ok"))), exclusive],
+  });
+  await agent.input("go");
+  await started.promise;
+  const command = agent.input("/compact");
+  going.open();
+  await agent.settled();
+  done.open();
+  await command;
+  expect(await agent.input("next")).toBe("started");
+  await agent.settled();
+});

@@ -286,3 +286,9 @@ test("K7: a tool that throws something that throws when it is looked at gives an
   expect((await agent.run("go")).answer).toBe("done");
   expect(resultTexts(agent)["1"]).toContain("cannot be read");
 });
+
+test("K7: a result whose usage is no JSON, or a hook's details that are none, do not break the run", async () => {
+  const odd = tool("a", () => ({ content: [], usage: { input: Number.NaN } }));
+  const hook = (pi: ExtensionAPI) => void pi.on("tool_result", () => ({ details: { bad: () => {} } }) as never);
+  expect((await createAgent({ extensions: [scripted(calls(["1", "a"])), odd, hook] }).run("go")).answer).toBe("done");
+});
