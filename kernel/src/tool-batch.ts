@@ -203,9 +203,9 @@ async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): P
   await core.hooks.ask(core.hooks.at.tool_result, event, (answer) => {
     if (answer === FAULT || !isRecord(answer)) return;
     const change = answer as HookResult<"tool_result">;
-    const checked = settled({ content: event.content, ...change }, call.call.name);
+    const sound = settled({ content: event.content, ...change }, call.call.name);
     for (const key of ["content", "details", "isError", "usage"] as const) {
-      if (change[key] !== undefined) Object.assign(event, { [key]: checked[key] });
+      if (change[key] !== undefined) Object.assign(event, { [key]: sound[key] });
     }
     terminate = change.terminate ?? terminate;
   });
