@@ -4,23 +4,35 @@ import { type Acting, createApi } from "./api.ts";
 import type { Extension, ExtensionEntry, ExtensionReport } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import { runAs } from "./hooks.ts";
+import { runAs } from "./frames.ts";
 import { Scope } from "./scope.ts";
 import { prepareValidation, validate } from "./validate.ts";
 import { isPromise } from "./values.ts";
 
 const FACTORY_LIMIT_MS = 10_000;
 
-export interface Activated {
-  scope: Scope;
-  report: ExtensionReport;
+/** The scopes of an agent: those that are active, and what becomes of them. */
+export interface ScopeKeeper {
+  /** A place in the load order: right after a scope, or after everything. */
+  orderAfter(before: Scope | undefined): number;
+  /** The active scope that an extension of this name takes the place of. */
+  find(ownerName: string): Scope | undefined;
+  keep(scope: Scope): void;
+  /** Ends a scope; answers what it left. */
+  end(scope: Scope): Promise<NonNullable<ExtensionReport["leaks"]>>;
+}
+export interface Activation {
+  agent: Acting;
+  scopes: ScopeKeeper;
+  /** Extensions take the place of those of the same name. */
+  replace: boolean;
 }
 
 /** Runs factories in order; one whose required services are not there yet waits for those that provide them. */
 export async function activateAll(
   core: Core,
   entries: readonly ExtensionEntry[],
-  at: { agent: Acting; nextOrder: () => number; onActivated: (activated: Activated) => void },
+  activation: Activation,
 ): Promise<ExtensionReport[]> {
   const reports = new Map<ExtensionEntry, ExtensionReport>();
   let waiting = [...entries];
@@ -28,38 +40,57 @@ export async function activateAll(
     const next = waiting.find((entry) => missingServices(core, entry).length === 0);
     const entry = next ?? waiting[0]!;
     waiting = waiting.filter((each) => each !== entry);
-    const scope = new Scope(entry.owner, at.nextOrder());
-    const report = await activate(core, {
-      entry,
-      scope,
-      agent: at.agent,
-      missing: next ? [] : missingServices(core, entry),
-    });
-    reports.set(entry, report);
-    at.onActivated({ scope, report });
-    if (report.error) core.report({ owner: entry.owner, event: "load", error: report.error });
+    const before = activation.replace ? entries[entries.indexOf(entry) - 1] : undefined;
+    reports.set(entry, await activate(core, entry, { ...activation, before }));
   }
   return entries.map((entry) => reports.get(entry)!);
 }
 
 async function activate(
   core: Core,
-  { entry, scope, agent, missing }: { entry: ExtensionEntry; scope: Scope; agent: Acting; missing: string[] },
+  entry: ExtensionEntry,
+  { agent, scopes, replace, before }: Activation & { before: ExtensionEntry | undefined },
 ): Promise<ExtensionReport> {
-  const { owner } = entry;
+  const old = replace ? scopes.find(entry.owner.name) : undefined;
+  // What is kept for the old copy goes by its owner, so the new one needs another.
+  const owner = old?.owner === entry.owner ? { ...entry.owner } : entry.owner;
+  const scope = new Scope(owner, old?.order ?? scopes.orderAfter(before && scopes.find(before.owner.name)));
+  const { account } = scope;
   const startedAt = performance.now();
-  const loadMs = () => Math.round((performance.now() - startedAt) * 100) / 100;
+  core.accounts.set(owner, account);
   try {
-    if (missing.length > 0) throw missingService(entry, missing);
-    const options = await optionsOf(entry);
-    const pi = createApi(core, scope, agent);
-    const done = runAs(owner, () => entry.extension(pi, options as never));
-    if (isPromise(done)) await inTime(done, owner.name);
-    scope.commit();
-    return { owner, state: "loaded", loadMs: loadMs() };
+    await runFactory(core, { ...entry, owner }, createApi(core, scope, agent));
+    swap(old, scope);
+    if (old) account.leaks = await scopes.end(old);
   } catch (thrown) {
     await scope.dispose();
-    return { owner, state: "failed", loadMs: loadMs(), error: toAgentError(thrown, owner.name) };
+    account.state = old ? "kept" : "failed";
+    account.error = toAgentError(thrown, owner.name);
+    core.report({ owner, event: "load", error: account.error });
+    core.forget(owner);
+    if (old) core.accounts.set(old.owner, old.account);
+  }
+  account.loadMs = Math.round((performance.now() - startedAt) * 100) / 100;
+  if (account.state !== "kept") scopes.keep(scope);
+  return account;
+}
+
+async function runFactory(core: Core, entry: ExtensionEntry, pi: ReturnType<typeof createApi>): Promise<void> {
+  const missing = missingServices(core, entry);
+  if (missing.length > 0) throw missingService(entry, missing);
+  const options = await optionsOf(entry);
+  const done = runAs(entry.owner, () => entry.extension(pi, options as never));
+  if (isPromise(done)) await inTime(done, entry.owner.name);
+}
+
+/** The new one takes effect where the old one stops; when it cannot, the old one is put back. */
+function swap(old: Scope | undefined, scope: Scope): void {
+  old?.withdraw();
+  try {
+    scope.commit();
+  } catch (thrown) {
+    old?.commit();
+    throw thrown;
   }
 }
 

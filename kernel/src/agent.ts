@@ -5,8 +5,9 @@
  *                                                   ▲  └─ what was queued meanwhile starts the next run
  *                                  steer, followUp ─┘
  */
-import { activateAll } from "./activation.ts";
+import { activateAll, type ScopeKeeper } from "./activation.ts";
 import type {
+  Activity,
   Agent,
   AgentEvent,
   AgentOptions,
@@ -26,15 +27,15 @@ import type {
 } from "./contract.ts";
 import { Core, HOST_OWNER } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
+import { enclose, offTheClock } from "./frames.ts";
 import type { Handler, HookName, HookPoints, Way } from "./hook-points.ts";
-import { offTheClock } from "./hooks.ts";
 import { type InputOptions, runCommand, toPrompt } from "./input.ts";
 import { runLoop } from "./loop.ts";
 import type { Draft, Entry, Image, Message, Model, ThinkingLevel } from "./messages.ts";
 import { recordChoice, requireModel, restoreChoice } from "./model-choice.ts";
 import { danglingCalls, interruptedResult, messagesOf } from "./projection.ts";
 import { preparePrompt, registerPreamble, renderSections } from "./prompt.ts";
-import { Run } from "./run.ts";
+import { ABANDONED, Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { addUsage, emptyUsage } from "./tokens.ts";
 
@@ -46,11 +47,19 @@ export function createAgent(options: AgentOptions = {}): Agent {
   return new LoopAgent(options);
 }
 
+/** A prompt as the hooks before a run see it. */
+interface Asked {
+  text: string;
+  images?: Image[];
+}
+interface Started {
+  began: Promise<void>;
+  outcome: Promise<Outcome>;
+}
+
 class LoopAgent implements Agent {
   private readonly core: Core;
-  private readonly scopes: Scope[] = [];
-  private readonly reports: ExtensionReport[] = [];
-  private order = 0;
+  private scopes: readonly Scope[] = [];
   private readonly started: Promise<void>;
   private current: Promise<Outcome> | undefined;
   /** Prompts are taken one after the other, so that two never start a run together. */
@@ -58,13 +67,13 @@ class LoopAgent implements Agent {
   private disposal: Promise<LeakReport> | undefined;
   private readonly onHostAbort = () => void this.abort("The host aborted.");
 
-  constructor(options: AgentOptions) {
-    this.core = new Core(options, { spawn, wake: () => this.wake() });
+  constructor(options: AgentOptions, parent?: Core) {
+    this.core = new Core(options, { parent, spawn, wake: () => this.wake(), settled: () => this.settled() });
     if (options.systemPrompt !== undefined) registerPreamble(this.core, options.systemPrompt);
     options.signal?.addEventListener("abort", this.onHostAbort, { once: true });
     this.started = this.extend((options.extensions ?? []).map(toEntry)).then(() => {
       restoreChoice(this.core);
-      this.core.activity = "idle";
+      this.core.ownActivity = "idle";
     });
   }
 
@@ -81,9 +90,8 @@ class LoopAgent implements Agent {
   async run(text: string) {
     await this.ready();
     if (this.current) throw busy("run");
-    this.core.transcript.moveTo(null);
-    this.core.recorded = undefined;
-    const outcome = await this.start([this.core.toMessage(text)], { text });
+    this.core.moveTo(null);
+    const outcome = await this.start(() => [this.core.toMessage(text)], { text }).outcome;
     const messages = messagesOf(this.core.transcript.path());
     const answers = messages.filter((message) => message.role === "assistant");
     const last = answers.at(-1)?.content ?? [];
@@ -109,7 +117,7 @@ class LoopAgent implements Agent {
         hint: "Send a prompt instead.",
       });
     }
-    return this.start([], { text: "" });
+    return this.start(() => [], { text: "" }).outcome;
   }
 
   steer(message: string | Message): void {
@@ -201,8 +209,8 @@ class LoopAgent implements Agent {
     return this.core.append(drafts);
   }
 
-  setModel(model: Model): Promise<boolean> {
-    return this.core.setModel(model);
+  setModel(model: Model, source?: "set" | "cycle"): Promise<boolean> {
+    return this.core.setModel(model, source);
   }
 
   setThinkingLevel(level: ThinkingLevel): void {
@@ -224,29 +232,32 @@ class LoopAgent implements Agent {
     restoreChoice(this.core);
   }
 
+  exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
+    return this.core.exclusive(activity, fn);
+  }
+
+  moveTo(entryId: string | null): void {
+    if (this.current) throw busy("move to another entry");
+    this.core.moveTo(entryId);
+  }
+
   // ---------------------------------------------------------------- extensions
 
   get extensions(): readonly ExtensionReport[] {
-    return this.reports;
+    return this.scopes.map(({ account }) => account);
   }
 
   ready(): Promise<void> {
     return this.started;
   }
 
-  extend(entries: readonly ExtensionEntry[]): Promise<ExtensionReport[]> {
-    return activateAll(this.core, entries, {
-      agent: this,
-      nextOrder: () => ++this.order,
-      onActivated: ({ scope, report }) => {
-        this.reports.push(report);
-        if (scope.isActive) this.scopes.push(scope);
-      },
-    });
+  extend(entries: readonly ExtensionEntry[], options: { replace?: boolean } = {}): Promise<ExtensionReport[]> {
+    const { replace = false } = options;
+    return activateAll(this.core, entries, { agent: this, scopes: this.keeper, replace });
   }
 
   async unload(ownerName: string): Promise<LeakReport> {
-    return this.disposeScopes(this.scopes.filter(({ owner }) => owner.name === ownerName));
+    return this.endScopes(this.scopes.filter(({ owner }) => owner.name === ownerName));
   }
 
   dispose(): Promise<LeakReport> {
@@ -256,7 +267,7 @@ class LoopAgent implements Agent {
       await this.abort("The agent is being disposed of.");
       await this.core.tell({ type: "session_shutdown", reason: "quit" });
       await this.core.flush("dispose");
-      return this.disposeScopes([...this.scopes]);
+      return this.endScopes(this.scopes);
     })();
     return this.disposal;
   }
@@ -267,13 +278,11 @@ class LoopAgent implements Agent {
     if (this.disposal) throw new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
     const prompt = await toPrompt(this.core, text, options);
     if (!prompt) return "handled";
-    if (this.isFree()) await requireModel(this.core);
-    // Looking for a key takes its time, in which somebody else may have started a run.
     if (!this.isFree()) {
       this.core.queue.add(options.whileRunning ?? "steer", prompt.message);
       return "queued";
     }
-    void this.start([prompt.message], prompt).catch(() => {});
+    await this.start(() => [prompt.message], prompt).began;
     return "started";
   }
 
@@ -294,43 +303,69 @@ class LoopAgent implements Agent {
   private async startQueued(): Promise<void> {
     await this.ready();
     const { queue } = this.core;
-    if (!this.isFree() || queue.isEmpty || this.disposal) return;
-    await requireModel(this.core);
-    if (!this.isFree() || queue.isEmpty) return;
-    const steering = queue.takeSteering();
-    void this.start(steering.length > 0 ? steering : queue.takeFollowUp(), { text: "" }).catch(() => {});
+    if (!this.isFree() || !queue.isDue || this.disposal) return;
+    const takeQueued = () => {
+      const steering = queue.takeSteering();
+      return steering.length > 0 ? steering : queue.takeFollowUp();
+    };
+    await this.start(takeQueued, { text: "" }).began;
   }
 
-  /** Starts a run. Its failure is reported here, and again to whoever waits for it. */
-  private start(entering: Message[], prompt: { text: string; images?: Image[] }): Promise<Outcome> {
+  /**
+   * Starts a run; what enters it is taken once there is a model and a key, for which `began` waits. What fails before is
+   * told to the caller, and what fails later is reported as well.
+   */
+  private start(entering: () => Message[], asked: Asked): Started {
     const { core } = this;
-    const run = new Run(core.options.graceMs, () => core.hooks.expireAll());
+    const run = new Run(core.options.graceMs, () => core.hooks.expire());
     core.run = run;
-    core.activity = "running";
+    core.ownActivity = "running";
+    core.queue.release();
     if (core.options.signal?.aborted) run.abort("The host aborted.");
-    const done = () => {
+    const settle = (outcome: Outcome) => {
       run.end();
       core.run = undefined;
-      core.activity = "idle";
+      core.ownActivity = "idle";
       this.current = undefined;
+      if (outcome === "error" || outcome === "max_turns") core.queue.hold();
       this.wake();
+      return outcome;
     };
-    this.current = this.perform(run, entering, prompt).finally(done);
-    this.current.catch((thrown: unknown) => this.reportRun(thrown));
-    return this.current;
+    const began = enclose(() => this.begin(run));
+    const outcome = enclose(async () => {
+      await began;
+      return this.perform(run, entering(), asked);
+    }).then(settle, (thrown: unknown) => {
+      settle("error");
+      throw thrown;
+    });
+    this.current = outcome;
+    const hasBegun = began.then(
+      () => true,
+      () => false,
+    );
+    outcome.catch(async (thrown: unknown) => (await hasBegun) && this.reportRun(thrown));
+    return { began, outcome };
+  }
+
+  /** Makes sure of a model and a key. Whoever is aborted while a key is looked for still has their prompt stored. */
+  private async begin(run: Run): Promise<void> {
+    const model = await run.bounded(requireModel(this.core));
+    if (model !== ABANDONED || this.core.model) return;
+    throw new AgentError("aborted", "The run was aborted before a model was found.", { hint: "Prompt again." });
   }
 
   private reportRun(thrown: unknown): void {
     this.core.report({ owner: HOST_OWNER, event: "run", error: toAgentError(thrown) });
   }
 
-  private async perform(run: Run, entering: Message[], prompt: { text: string; images?: Image[] }): Promise<Outcome> {
+  private async perform(run: Run, entering: Message[], asked: Asked): Promise<Outcome> {
     const { core } = this;
-    recordChoice(core, await requireModel(core));
-    const asides = core.queue.takeNextTurn();
-    const added = await preparePrompt(core, { prompt: prompt.text, images: prompt.images });
     let outcome: Outcome = "error";
     try {
+      recordChoice(core, core.model!);
+      const asides = core.queue.takeNextTurn();
+      const added = await preparePrompt(core, run, asked);
       outcome = await runLoop(core, run, [...entering, ...asides, ...added]);
     } finally {
       await core.flush("settled");
@@ -339,13 +374,38 @@ class LoopAgent implements Agent {
     return outcome;
   }
 
-  private async disposeScopes(scopes: readonly Scope[]): Promise<LeakReport> {
+  private readonly keeper: ScopeKeeper = {
+    orderAfter: (before) => this.orderAfter(before),
+    find: (ownerName) => this.scopes.find((scope) => scope.isActive && scope.owner.name === ownerName),
+    keep: (scope) => {
+      const { name } = scope.owner;
+      const at = this.scopes.findIndex(
+        (each) => each.order === scope.order || (!each.isActive && each.owner.name === name),
+      );
+      this.scopes = at < 0 ? [...this.scopes, scope] : this.scopes.with(at, scope);
+    },
+    end: (scope) => this.endScope(scope),
+  };
+
+  /** A place in the load order: after everything, or right after a scope. */
+  private orderAfter(before: Scope | undefined): number {
+    const orders = this.scopes.map(({ order }) => order);
+    const last = Math.max(0, ...orders);
+    const from = before?.order ?? last;
+    const next = Math.min(...orders.filter((order) => order > from));
+    return Number.isFinite(next) ? (from + next) / 2 : from + 1;
+  }
+
+  private async endScope(scope: Scope): Promise<LeakReport["leaks"]> {
+    this.core.forget(scope.owner);
+    const failures = await offTheClock(() => scope.dispose());
+    return failures.map((failure) => ({ owner: scope.owner.name, what: toAgentError(failure).message }));
+  }
+
+  private async endScopes(scopes: readonly Scope[]): Promise<LeakReport> {
+    this.scopes = this.scopes.filter((scope) => !scopes.includes(scope));
     const leaks: LeakReport["leaks"] = [];
-    for (const scope of scopes.toReversed()) {
-      this.scopes.splice(this.scopes.indexOf(scope), 1);
-      const failures = await offTheClock(() => scope.dispose());
-      for (const failure of failures) leaks.push({ owner: scope.owner.name, what: toAgentError(failure).message });
-    }
+    for (const scope of scopes.toReversed()) leaks.push(...(await this.endScope(scope)));
     return { leaks };
   }
 
@@ -359,25 +419,25 @@ class LoopAgent implements Agent {
   }
 }
 
-/** Makes a child: its parent's limits and signal, and its parent's providers where it brings none. */
+/** Makes a child: its parent's limits and signal, and its parent's providers where it brings none (E8). */
 function spawn(parent: Core, options: AgentOptions): Agent {
-  const { limits } = parent;
   const inherited: ExtensionEntry = {
     owner: { name: "parent", scope: "inline" },
     extension: (pi) => {
       for (const kind of ["api", "provider"] as const) {
         for (const { name, value } of parent.registries.of(kind).values()) pi.register(kind, name, value as never);
       }
-      for (const limit of limits) pi.limitEffects(limit);
     },
   };
-  return createAgent({
+  const signals = [parent.run?.signal, options.signal].filter((signal) => signal !== undefined);
+  const child: AgentOptions = {
     model: parent.model,
-    signal: parent.run?.signal,
     ...options,
+    signal: signals.length > 0 ? AbortSignal.any(signals) : undefined,
     host: Object.assign(Object.create(parent.host) as Partial<Host>, options.host),
     extensions: [inherited, ...(options.extensions ?? [])],
-  });
+  };
+  return new LoopAgent(child, parent);
 }
 
 function toEntry(given: NonNullable<AgentOptions["extensions"]>[number], index: number): ExtensionEntry {

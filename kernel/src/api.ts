@@ -1,23 +1,27 @@
 /** `pi`: what an extension's factory gets. Registering is staged in its scope; acting needs the agent. */
-import type { Agent, CompletionRequest, ExtensionAPI, Kind, Registry, Undo } from "./contract.ts";
+import type { Agent, CompletionRequest, ExtensionAPI, Kind, Limit, Registry, Tool, Undo } from "./contract.ts";
 import { type Core, HOST_OWNER } from "./core.ts";
 import { AgentError } from "./errors.ts";
+import { currentOwner, offTheClock, runAs } from "./frames.ts";
 import type { HookName } from "./hook-points.ts";
-import { currentOwner, offTheClock, runAs } from "./hooks.ts";
 import type { AssistantMessage } from "./messages.ts";
 import { requireModel } from "./model-choice.ts";
 import { streamAnswer } from "./provider-call.ts";
 import type { Scope } from "./scope.ts";
+import { isRecord } from "./values.ts";
 
 /** The part of the agent that extensions act through. */
 export type Acting = Pick<Agent, "input" | "steer" | "followUp" | "setModel" | "setThinkingLevel">;
 
 export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI {
   const { owner } = scope;
+  const context = core.contextOf(owner, () => scope.assertLive());
   const register = <K extends Kind>(kind: K, name: string, value: Registry[K]): Undo => {
+    scope.assertOpen();
     assertName(kind, name);
+    if (kind === "tool") assertTool(name, value as Tool);
     return scope.add(() => {
-      const { undo, collision } = core.registries.add(kind, name, value, owner);
+      const { undo, collision } = core.registries.add(kind, name, { value, owner, order: scope.order });
       if (collision) reportCollision(core, collision);
       return undo;
     });
@@ -34,7 +38,8 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
   return {
     owner,
     on: (name, handler) => {
-      const record = { owner, order: scope.order, handler: handler as never, context: core.contextOf(owner) };
+      const { order, account } = scope;
+      const record = { owner, order, account, handler: handler as never, context };
       return scope.add(() => core.hooks.on(name, record));
     },
     declareHook(name, options) {
@@ -54,11 +59,13 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
     registerMessageRenderer: (customType, renderer) => register("message-renderer", customType, renderer),
     registerEntryRenderer: (customType, renderer) => register("entry-renderer", customType, renderer),
     service: live((name) => core.service(name)),
-    limitEffects: (limit) =>
+    limitEffects: (given) =>
       scope.add(() => {
-        core.limits = [...core.limits, limit];
+        const classify: Limit["classify"] = (call) => runAs(owner, () => given.classify?.(call));
+        const limit: Limit = { ceiling: given.ceiling, reason: given.reason, classify };
+        core.ownLimits = [...core.ownLimits, limit];
         return () => {
-          core.limits = core.limits.filter((each) => each !== limit);
+          core.ownLimits = core.ownLimits.filter((each) => each !== limit);
         };
       }),
     complete: live((request) => offTheClock(() => complete(core, request))),
@@ -66,23 +73,20 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
     error: (code, message, more) => new AgentError(code, message, { ...more, owner: owner.name }),
     onDispose: (undo) => scope.onDispose(undo),
     events: {
-      on: (channel, listener) =>
-        scope.add(() => core.bus.on(channel, (data) => runAs(owner, () => listener(data)), owner)),
+      on: (channel, listener) => scope.add(() => core.bus.on(channel, listener, owner)),
       emit: live((channel, data) => core.bus.emit(channel, data)),
     },
     sendMessage: live((message, options = {}) => {
       const custom = { ...message, role: "custom" as const, timestamp: Date.now() };
       if (options.deliverAs === "nextTurn") core.queue.add("nextTurn", core.toMessage(custom));
       else if (core.run || options.triggerTurn) agent[options.deliverAs === "followUp" ? "followUp" : "steer"](custom);
-      else core.append([{ type: "custom_message", ...message }]);
+      else core.append([{ ...message, type: "custom_message" }]);
     }),
     sendUserMessage: live((content, options = {}) => {
-      agent[options.deliverAs === "followUp" ? "followUp" : "steer"]({
-        role: "user",
-        content,
-        timestamp: Date.now(),
-      });
+      const message = { role: "user" as const, content, timestamp: Date.now() };
+      agent[options.deliverAs === "followUp" ? "followUp" : "steer"](message);
     }),
+    append: live((drafts) => core.append(drafts)),
     appendEntry: live((customType, data) => core.append([{ type: "custom", customType, data }])[0]!.id),
     setLabel: live((targetId, label) => void core.append([{ type: "label", targetId, label }])),
     setSessionName: live(
@@ -142,14 +146,41 @@ function assertName(kind: Kind, name: unknown): asserts name is string {
   });
 }
 
+/** What a tool must have to be told to a model and to be called. Fails with `invalid_tool`. */
+function assertTool(name: string, tool: Tool): void {
+  const missing =
+    typeof tool.execute !== "function"
+      ? "no function `execute`"
+      : typeof tool.description !== "string"
+        ? "no description"
+        : !isRecord(tool.parameters) || !isJson(tool.parameters)
+          ? "parameters that are no JSON Schema"
+          : undefined;
+  if (!missing) return;
+  throw new AgentError("invalid_tool", `The tool ${name} has ${missing}.`, {
+    hint: "See the Tool type: name, description, parameters (a JSON Schema object) and execute.",
+    owner: currentOwner()?.name,
+  });
+}
+
+function isJson(value: object): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function reportCollision(
   core: Core,
-  collision: { kind: Kind; name: string; winner: { name: string }; loser: Scope["owner"] },
+  collision: { kind: Kind; name: string; winner: Scope["owner"]; loser: Scope["owner"] },
 ): void {
   const { kind, name, winner, loser } = collision;
   // The host that takes a name means it.
   if (winner.name === HOST_OWNER.name) return;
-  const message = `The ${kind} ${name} of ${loser.path ?? loser.name} is not used: ${winner.name} has that name.`;
+  const holder = winner.path ?? winner.name;
+  const message = `The ${kind} ${name} of ${loser.path ?? loser.name} is not used: ${holder} has that name.`;
   core.report({
     owner: loser,
     event: `register:${kind}`,

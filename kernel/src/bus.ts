@@ -1,6 +1,7 @@
 /** The bus that extensions talk over among themselves. A listener that throws is reported, and the others hear on. */
 import type { Owner, Undo } from "./contract.ts";
 import { toAgentError } from "./errors.ts";
+import { runAs } from "./frames.ts";
 import type { HookFault } from "./hooks.ts";
 import { isPromise } from "./values.ts";
 
@@ -30,7 +31,7 @@ export class Bus {
       const fault = (thrown: unknown) =>
         this.report({ owner, event: `events:${channel}`, error: toAgentError(thrown, owner.name) });
       try {
-        const answer = listener(data);
+        const answer = runAs(owner, () => listener(data));
         if (isPromise(answer)) answer.catch(fault);
       } catch (thrown) {
         fault(thrown);

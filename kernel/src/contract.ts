@@ -56,6 +56,8 @@ export interface ProviderRequest {
   onHeaders(headers: Record<string, string | null>): Promise<Record<string, string | null>>;
   /** Call it once the response head is there. */
   onResponse(head: { status: number; headers: Headers }): Promise<void>;
+  /** Call it with each event of the wire, as it was sent; absent while nobody listens. */
+  onStreamEvent?(data: unknown): Promise<void>;
 }
 
 export interface ProviderAuth {
@@ -364,6 +366,7 @@ export interface CompletionRequest {
   model?: Model;
   thinkingLevel?: ThinkingLevel;
   maxTokens?: number;
+  temperature?: number;
   tools?: readonly ToolSchema[];
   /** What it is for: `compaction`, `title` … */
   purpose: string;
@@ -405,6 +408,8 @@ export interface ExtensionAPI {
     options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" },
   ): void;
   sendUserMessage(content: UserContent, options?: { deliverAs?: "steer" | "followUp" }): void;
+  /** Appends entries, all or none. Between a call and its result only what is no message has a place. */
+  append(drafts: readonly Draft[]): readonly Entry[];
   appendEntry(customType: string, data?: Json): string;
   setLabel(entryId: string, label: string | undefined): void;
   setSessionName(name: string): void;
@@ -439,9 +444,12 @@ export interface Context {
   readonly ui: Ui;
   readonly signal: AbortSignal | undefined;
   readonly model: Model | undefined;
+  readonly thinkingLevel: ThinkingLevel;
   readonly transcript: Transcript;
   readonly sessionId: string;
   isIdle(): boolean;
+  /** Whether steering or a follow-up waits. */
+  hasPendingMessages(): boolean;
   abort(): void;
   shutdown(): void;
   getContextUsage(): ContextUsage | undefined;
@@ -459,12 +467,15 @@ export interface CommandContext extends Context {
   waitForIdle(): Promise<void>;
   newSession(options?: { parentSession?: string }): Promise<{ cancelled: boolean }>;
   fork(entryId: string, options?: { position?: "before" | "at" }): Promise<{ cancelled: boolean }>;
-  navigateTree(
-    entryId: string,
-    options?: { summarize?: boolean; customInstructions?: string; label?: string },
-  ): Promise<{ cancelled: boolean }>;
+  navigateTree(entryId: string, options?: NavigateOptions): Promise<{ cancelled: boolean }>;
   switchSession(path: string): Promise<{ cancelled: boolean }>;
   reload(): Promise<void>;
+}
+
+export interface NavigateOptions {
+  summarize?: boolean;
+  customInstructions?: string;
+  label?: string;
 }
 
 // ---------------------------------------------------------------- agent
@@ -501,11 +512,24 @@ export interface PromptSection {
   estimatedTokens: number;
 }
 
+/** What an extension costs (E6). It goes on counting while the extension is loaded. */
 export interface ExtensionReport {
   owner: Owner;
-  state: "loaded" | "failed";
+  /** `kept`: a new version failed, and the one before goes on. */
+  state: "loaded" | "failed" | "kept" | "unloaded";
   loadMs: number;
+  /** Time in its hook handlers; estimated from samples once it has been called often. */
+  hookMs: number;
+  /** What its prompt sections and tools add to the prompt, estimated. */
+  promptTokens: number;
+  /** How often it failed: in its factory, in a handler, in what it left floating. */
+  errors: number;
+  /** The hooks that it was slow in. */
+  slow: readonly string[];
+  /** Why it failed to load. */
   error?: AgentError;
+  /** What the version that it took the place of could not take back. */
+  leaks?: LeakReport["leaks"];
 }
 
 /** What unloading left behind. Empty means clean. */
@@ -552,16 +576,24 @@ export interface Agent {
   readonly transcript: Transcript;
   registry<K extends Kind>(kind: K): ReadonlyMap<string, Registered<K>>;
   service<N extends ServiceName>(name: N): Services[N] | undefined;
-  /** Loads more extensions; what each factory registers takes effect together, or not at all. */
-  extend(extensions: readonly ExtensionEntry[]): Promise<ExtensionReport[]>;
+  /**
+   * Loads more extensions; what each factory registers takes effect together, or not at all. With `replace`, one whose
+   * owner's name is loaded already takes its place in the order: the old one goes on until the new one is there, and
+   * stays when it fails.
+   */
+  extend(extensions: readonly ExtensionEntry[], options?: { replace?: boolean }): Promise<ExtensionReport[]>;
   /** Unloads what an owner registered, in reverse. */
   unload(ownerName: string): Promise<LeakReport>;
   /** Declares a hook of the host. */
   declareHook(name: string, options: { way: Way; wire?: boolean; onFault?: "refuse" | "continue" }): Undo;
   /** Goes on from a stored session. Only while idle. */
   open(session: { id: string; entries: readonly Entry[] }): void;
+  /** Runs `fn` when nothing else is exclusive; prompts wait meanwhile. A run that is going on goes on. */
+  exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T>;
+  /** Stands at another entry of the session. Only while idle. */
+  moveTo(entryId: string | null): void;
   append(drafts: readonly Draft[]): readonly Entry[];
-  setModel(model: Model): Promise<boolean>;
+  setModel(model: Model, source?: "set" | "cycle"): Promise<boolean>;
   setThinkingLevel(level: ThinkingLevel): void;
   setActiveTools(names: string[]): void;
   /** The system prompt as the next run would render it, part by part. */
@@ -609,11 +641,14 @@ export interface Host {
   trust: unknown;
   packages: unknown;
   isProjectTrusted(): boolean;
+  /** Makes a path absolute and follows its links, as far as it exists. Without a file system it stays as it is. */
+  realPath(path: string): string;
   fetch: typeof fetch;
   exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;
   newSession(options?: { parentSession?: string }): Promise<{ cancelled: boolean }>;
   switchSession(path: string): Promise<{ cancelled: boolean }>;
   fork(entryId: string, options?: { position?: "before" | "at" }): Promise<{ cancelled: boolean }>;
+  navigateTree(entryId: string, options?: NavigateOptions): Promise<{ cancelled: boolean }>;
   reload(): Promise<void>;
   shutdown(): void;
 }

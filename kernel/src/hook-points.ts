@@ -44,7 +44,21 @@ interface InTurn extends InRun {
 interface ToolEvent extends InTurn {
   toolCallId: string;
   toolName: string;
-  parentToolCallId?: string;
+}
+
+interface UiPrompt {
+  reason: "ui_prompt";
+  kind: "select" | "confirm" | "input" | "editor" | "custom";
+  title?: string;
+}
+
+/** What the handlers before this one propose at a boundary. */
+interface Proposal {
+  outcome: Outcome;
+  entries: readonly Draft[];
+  continue?: boolean;
+  /** What the model would be sent if nothing more were added; made when somebody looks. */
+  readonly context: { messages: readonly Message[]; pendingMessages: readonly Message[]; canContinue: boolean };
 }
 
 /** What a boundary handler may add to the transcript. Drafts are checked together, and appended all or none. */
@@ -72,7 +86,11 @@ export interface HookPoints {
     "notify",
     { reason: "quit" | "reload" | "new" | "resume" | "fork"; targetSessionFile?: string }
   >;
-  model_select: Point<"notify", { model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" }>;
+  session_info_changed: Point<"notify", { name?: string }>;
+  /** Around the questions to a person that overlap: the first begins it, the last ends it. */
+  ui_prompt_start: Point<"notify", UiPrompt>;
+  ui_prompt_end: Point<"notify", UiPrompt>;
+  model_select: Point<"notify", { model: Model; previousModel?: Model; source: "set" | "cycle" }>;
   thinking_level_select: Point<"notify", { level: ThinkingLevel; previousLevel: ThinkingLevel }>;
   resources_changed: Point<"notify", { reason: "grant" | "reload" | "revocation" }>;
   queue_update: Point<"notify", { steering: readonly Message[]; followUp: readonly Message[] }>;
@@ -85,6 +103,8 @@ export interface HookPoints {
   auto_retry_start: Point<"notify", { attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }>;
   auto_retry_end: Point<"notify", { success: boolean; attempt: number; finalError?: string }>;
   after_provider_response: Point<"notify", InTurn & { status: number; headers: Headers }>;
+  /** An event of the wire as the provider sent it, before it is understood. Read it, do not change it. */
+  provider_stream_event: Point<"notify", InTurn & { provider: string; api: string; model: string; data: unknown }>;
   /** Synchronous: a handler may only queue. */
   transcript_append: Point<"notify", { entry: Entry }>;
   /** Awaited before each provider call, and when a run settles: what was appended must be where it is kept. */
@@ -134,10 +154,16 @@ export interface HookPoints {
   >;
   turn_end: Point<
     "chain",
-    InTurn & { message: AssistantMessage; toolResults: readonly ToolResultMessage[] },
+    InTurn &
+      Proposal & {
+        message: AssistantMessage;
+        messageEntryId: string;
+        toolResults: readonly ToolResultMessage[];
+        toolResultEntryIds: readonly string[];
+      },
     BoundaryResult & { continue?: boolean; stop?: boolean }
   >;
-  agent_before_settle: Point<"chain", InRun & { outcome: Outcome }, BoundaryResult & { continue?: boolean }>;
+  agent_before_settle: Point<"chain", InRun & Proposal, BoundaryResult & { continue?: boolean }>;
 
   /** `input` holds validated arguments, the handler's to change: they are validated again. */
   tool_call: Point<
@@ -149,7 +175,7 @@ export interface HookPoints {
   provider_error: Point<
     "first",
     InTurn & { message: AssistantMessage; attempt: number },
-    { retry: { delayMs: number; reason: string; entries?: Draft[] } } | { stop: true }
+    { retry: { delayMs: number; reason: string; maxAttempts?: number; entries?: Draft[] } } | { stop: true }
   >;
   session_select: Point<
     "first",

@@ -8,11 +8,14 @@
  * 2. A dispatch is synchronous until a handler returns a promise, and works on a snapshot.
  * 3. Deadlines are records looked at by one shared interval; there is none while nothing is awaited.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
+import type { Account } from "./account.ts";
 import type { Context, MaybePromise, Owner, Undo } from "./contract.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import type { HookName, Way } from "./hook-points.ts";
-import { isPromise } from "./values.ts";
+import { type Entrance, entranceOf, type Frame } from "./frames.ts";
+import type { HookName, HookResult, Way } from "./hook-points.ts";
+import { COMBINE } from "./hook-ways.ts";
+import { declareKernelPoints } from "./kernel-points.ts";
+import { isPromise, isRecord } from "./values.ts";
 
 /** What a handler's answer becomes when it threw or was late. */
 export const FAULT = Symbol("fault");
@@ -27,43 +30,20 @@ const DEADLINE_MS: Record<Way, number> = {
   around: Number.POSITIVE_INFINITY,
 };
 const TICK_MS = 100;
-
-/** A call into an extension: who it is, and whether its clock stands still. */
-interface Frame {
-  owner: Owner;
-  /** How many questions to a person, completions or programs it waits for. */
-  waiting: number;
-}
-const frames = new AsyncLocalStorage<Frame>();
-
-/** The owner of the extension code that is running, also in what it left floating. */
-export function currentOwner(): Owner | undefined {
-  return frames.getStore()?.owner;
-}
-
-/** Runs code in the name of its owner, so that what it leaves behind can be told. */
-export function runAs<T>(owner: Owner, fn: () => T): T {
-  return frames.run({ owner, waiting: 0 }, fn);
-}
-
-/** Stops the clock of the handler that is running while `fn` waits for something that is not its fault. */
-export async function offTheClock<T>(fn: () => Promise<T>): Promise<T> {
-  const frame = frames.getStore();
-  if (!frame) return fn();
-  frame.waiting++;
-  try {
-    return await fn();
-  } finally {
-    frame.waiting--;
-  }
-}
+/** From E6: a handler of a hot hook that takes longer is told about. */
+const SLOW_MS = 250;
+/** Every dispatch is timed until a point was fired so often; afterwards one in so many, which then counts for all. */
+const SAMPLE = 32;
+/** One dispatch in so many is clocked as a whole, so that a point that blocks is found out. */
+const CLOCKED = 8;
 
 type AnyHandler = (event: unknown, ...more: unknown[]) => unknown;
-interface HandlerRecord {
+export interface HandlerRecord {
   owner: Owner;
   order: number;
   handler: AnyHandler;
   context: Context;
+  account?: Account;
 }
 export interface PointState {
   readonly name: string;
@@ -71,12 +51,18 @@ export interface PointState {
   declared: boolean;
   way: Way;
   wire: boolean;
+  /** Fired in every turn: a slow handler is felt. */
+  hot: boolean;
   onFault: "refuse" | "continue";
   /** Replaced, never changed: a dispatch goes on with the array it began with. */
   handlers: readonly HandlerRecord[];
+  /** How often it was fired while somebody listened. */
+  fired: number;
+  /** It blocked once, so each of its handlers is timed from now on. */
+  isSlow: boolean;
 }
+/** A handler that is being waited for. */
 interface Watch {
-  point: PointState;
   frame: Frame;
   leftMs: number;
   expire(): void;
@@ -89,14 +75,42 @@ export interface HookFault {
   event: string;
   error: AgentError;
 }
+export interface HookOptions {
+  way: Way;
+  wire?: boolean;
+  onFault?: "refuse" | "continue";
+}
+
+export function heard(point: PointState): boolean {
+  return point.handlers.length > 0;
+}
+
+/** A way through the handlers of a point that has come to one that is waited for. */
+interface Dispatch {
+  point: PointState;
+  event: object;
+  take: Take;
+  handlers: readonly HandlerRecord[];
+  /** How many dispatches each of its timings stands for; 0: it is not timed. */
+  weight: number;
+}
+/** A handler's answer that is on its way. */
+interface Awaited {
+  at: number;
+  frame: Frame;
+  answer: Promise<unknown>;
+  startedAt: number;
+}
 
 export class HookTable {
   /** Every point by its name. */
-  readonly at = Object.create(null) as Record<HookName | (string & {}), PointState>;
+  readonly at = {} as Record<HookName | (string & {}), PointState>;
   private readonly followers = new Set<(point: PointState) => void>();
   private readonly watches = new Set<Watch>();
   private ticker: ReturnType<typeof setInterval> | undefined;
   private readonly report: (fault: HookFault) => void;
+  /** Errors that were reported on their way through `provider_call`. */
+  private readonly told = new WeakSet<object>();
 
   constructor(report: (fault: HookFault) => void) {
     this.report = report;
@@ -104,14 +118,15 @@ export class HookTable {
   }
 
   /** Declares a point. Fails with `hook_declared` when its name is taken. */
-  declare(name: string, options: { way: Way; wire?: boolean; onFault?: "refuse" | "continue" }): Undo {
+  declare(name: string, options: HookOptions & { hot?: boolean }): Undo {
     const point = this.point(name);
     if (point.declared) {
       throw new AgentError("hook_declared", `A hook named ${name} is declared already.`, {
         hint: "Choose another name.",
       });
     }
-    Object.assign(point, { wire: false, onFault: "refuse", ...options, declared: true });
+    const onFault = options.way === "gate" ? "refuse" : "continue";
+    Object.assign(point, { wire: false, hot: false, onFault, ...options, declared: true });
     for (const follow of this.followers) follow(point);
     return () => {
       point.declared = false;
@@ -119,14 +134,20 @@ export class HookTable {
   }
 
   point(name: HookName | (string & {})): PointState {
-    return (this.at[name] ??= {
+    if (Object.hasOwn(this.at, name)) return this.at[name]!;
+    const point: PointState = {
       name,
       declared: false,
       way: "notify",
       wire: false,
-      onFault: "refuse",
+      hot: false,
+      onFault: "continue",
       handlers: [],
-    });
+      fired: 0,
+      isSlow: false,
+    };
+    this.at[name] = point;
+    return point;
   }
 
   /** Listens to every point that travels over the wire, also to those declared later. */
@@ -143,26 +164,6 @@ export class HookTable {
     };
   }
 
-  /** Fires a point in its own way, and answers what its handlers made of it. */
-  async dispatch(point: PointState, given: object): Promise<unknown> {
-    const event = { type: point.name, ...given };
-    if (point.way === "notify") return this.notify(point, event);
-    const combine = COMBINE[point.way];
-    let sum: unknown;
-    await this.ask(point, event, (answer, owner) => {
-      if (answer === undefined) return;
-      if (answer === FAULT) {
-        const refuses = point.way === "gate" && point.onFault === "refuse";
-        if (refuses) sum = { block: true, cancel: true, reason: `${owner.name} failed while deciding about it.` };
-        return refuses;
-      }
-      const step = combine(sum, answer, event);
-      sum = step.sum;
-      return step.isLast;
-    });
-    return sum;
-  }
-
   on(name: string, record: HandlerRecord): Undo {
     const point = this.point(name);
     const later = point.handlers.findIndex((each) => each.order > record.order);
@@ -173,71 +174,107 @@ export class HookTable {
     };
   }
 
+  /** Asks every handler; `take` gets those answers that are objects. */
+  collect<N extends HookName>(
+    point: PointState,
+    event: object,
+    take: (answer: HookResult<N> & object, owner: Owner) => boolean | void,
+  ): MaybePromise<void> {
+    return this.ask(point, event, (answer, owner) => (isRecord(answer) ? take(answer as never, owner) : undefined));
+  }
+
+  /** Fires a point in its own way, and answers what its handlers made of it. */
+  async dispatch(point: PointState, given: object): Promise<unknown> {
+    const event = { type: point.name, ...given };
+    if (point.way === "notify") return this.notify(point, event);
+    const combine = COMBINE[point.way];
+    let sum: unknown;
+    await this.ask(point, event, (answer, owner) => {
+      if (answer === undefined) return;
+      if (answer === FAULT) {
+        const refuses = point.onFault === "refuse";
+        if (refuses) sum = { block: true, cancel: true, reason: `${owner.name} failed while deciding about it.` };
+        return refuses;
+      }
+      const step = combine(sum, answer, event);
+      sum = step.sum;
+      return step.isLast;
+    });
+    return sum;
+  }
+
   /** Tells every handler. */
   notify(point: PointState, event: object): MaybePromise<void> {
-    if (point.handlers.length > 0) return this.each(point, event, nothing);
+    return this.ask(point, event, nothing);
   }
 
   /** Asks every handler; `take` gets the answers one by one. */
   ask(point: PointState, event: object, take: Take): MaybePromise<void> {
-    if (point.handlers.length > 0) return this.each(point, event, take);
-  }
-
-  /** Wraps `call` in the handlers, the first one outermost. */
-  around<E, R>(point: PointState, request: E, call: (request: E) => R): R {
-    let next = call;
-    for (const record of point.handlers.toReversed()) {
-      const inner = next;
-      next = (given) => this.wrap(point, record, given, inner);
-    }
-    return next(request);
-  }
-
-  /** A handler that throws before it made the call is passed over; afterwards its failure is the call's. */
-  private wrap<E, R>(point: PointState, record: HandlerRecord, given: E, call: (request: E) => R): R {
-    let isCalled = false;
-    const once = (request: E) => {
-      isCalled = true;
-      return call(request);
-    };
-    try {
-      return runAs(record.owner, () => record.handler(given, once, record.context) as R);
-    } catch (thrown) {
-      this.fault(point, record.owner, thrown);
-      if (isCalled) throw thrown;
-      return call(given);
-    }
-  }
-
-  /** Fails every handler that is being waited for: their run has been given up. */
-  expireAll(): void {
-    for (const watch of this.watches) watch.expire();
-  }
-
-  private each(point: PointState, event: object, take: Take, from = 0, handlers = point.handlers): MaybePromise<void> {
-    for (let i = from; i < handlers.length; i++) {
-      const record = handlers[i]!;
-      const frame: Frame = { owner: record.owner, waiting: 0 };
-      let answer: unknown;
-      try {
-        answer = frames.run(frame, record.handler, event, record.context);
-      } catch (thrown) {
-        answer = this.fault(point, record.owner, thrown);
+    const { handlers } = point;
+    if (handlers.length === 0) return;
+    const fired = ++point.fired;
+    const weight = fired <= SAMPLE || point.isSlow ? 1 : fired % SAMPLE === 0 ? SAMPLE : 0;
+    const isClocked = weight > 0 || fired % CLOCKED === 0;
+    const begunAt = isClocked ? performance.now() : 0;
+    let startedAt = begunAt;
+    for (let at = 0; at < handlers.length; at++) {
+      const record = handlers[at]!;
+      const entrance = entranceOf(record.owner);
+      const answer = this.call(point, record, { event, entrance });
+      if (isPromise(answer)) {
+        const { frame } = entrance;
+        return this.resume({ point, event, take, handlers, weight }, { at, frame, answer, startedAt });
       }
-      if (isPromise(answer)) return this.resume(point, event, take, { i, handlers, frame, answer });
-      if (this.taken(point, record.owner, take, answer)) return;
+      if (weight > 0) {
+        const now = performance.now();
+        this.count(point, record, { ms: now - startedAt, weight });
+        startedAt = now;
+      }
+      if (this.taken(point, record.owner, take, answer)) break;
+    }
+    if (isClocked && point.hot && performance.now() - begunAt > SLOW_MS) point.isSlow = true;
+  }
+
+  /** Wraps `call` in the handlers, the first one outermost. One that throws fails the call (K13): it may be a budget. */
+  around<E, T>(point: PointState, request: E, call: (request: E) => AsyncIterable<T>, owner: Owner): AsyncIterator<T> {
+    if (point.handlers.length === 0) return new OwnedIterator(owner, () => call(request));
+    let next = guarded(owner, call, (thrown) => this.excuse(thrown));
+    for (const { owner: wrapper, handler, context } of point.handlers.toReversed()) {
+      const inner = next;
+      const wrapped = (given: E) => handler(given, inner, context) as AsyncIterable<T>;
+      next = guarded(wrapper, wrapped, (thrown) => this.blame(point, wrapper, thrown));
+    }
+    return next(request)[Symbol.asyncIterator]();
+  }
+
+  /** Fails the handlers that are being waited for, of one owner or of all: nobody waits for them any more. */
+  expire(owner?: Owner): void {
+    for (const watch of this.watches) if (!owner || watch.frame.owner === owner) watch.expire();
+  }
+
+  /** Goes on from a handler whose answer has to be waited for. */
+  private async resume(dispatch: Dispatch, waiting: Awaited): Promise<void> {
+    const { point, event, take, handlers, weight } = dispatch;
+    let { at, frame, startedAt } = waiting;
+    let answer: unknown = waiting.answer;
+    for (;;) {
+      const record = handlers[at]!;
+      if (isPromise(answer)) answer = await this.inTime(point, record, { frame, answer });
+      if (weight > 0 && record.account) record.account.hookMs += weight * (performance.now() - startedAt);
+      if (this.taken(point, record.owner, take, answer) || ++at === handlers.length) return;
+      startedAt = weight > 0 ? performance.now() : 0;
+      const entrance = entranceOf(handlers[at]!.owner);
+      frame = entrance.frame;
+      answer = this.call(point, handlers[at]!, { event, entrance });
     }
   }
 
-  private async resume(
-    point: PointState,
-    event: object,
-    take: Take,
-    at: { i: number; handlers: readonly HandlerRecord[]; frame: Frame; answer: Promise<unknown> },
-  ): Promise<void> {
-    const answer = await this.inTime(point, at.frame, at.answer);
-    if (this.taken(point, at.frame.owner, take, answer)) return;
-    return this.each(point, event, take, at.i + 1, at.handlers);
+  private call(point: PointState, record: HandlerRecord, to: { event: object; entrance: Entrance }): unknown {
+    try {
+      return to.entrance.resource.runInAsyncScope(record.handler, undefined, to.event, record.context);
+    } catch (thrown) {
+      return this.fault(point, record.owner, thrown);
+    }
   }
 
   /** An answer of the wrong shape is a fault of its owner, and leaves the last good value. */
@@ -249,28 +286,31 @@ export class HookTable {
     }
   }
 
-  private inTime(point: PointState, frame: Frame, answer: Promise<unknown>): Promise<unknown> {
+  private inTime(
+    point: PointState,
+    record: HandlerRecord,
+    { frame, answer }: { frame: Frame; answer: Promise<unknown> },
+  ): Promise<unknown> {
     return new Promise((resolve) => {
+      const { owner } = record;
+      const limitMs = DEADLINE_MS[point.way];
       const end = (value: unknown) => {
         this.watches.delete(watch);
+        frame.pending--;
         if (this.watches.size === 0) this.stopTicking();
+        if (value !== FAULT) this.tellSlow(point, record, limitMs - watch.leftMs);
         resolve(value);
       };
-      const limitMs = DEADLINE_MS[point.way];
-      const late = () =>
-        new AgentError("hook_late", `Its handler for ${point.name} did not answer within ${limitMs / 1000} s.`, {
-          hint: "Answer sooner, or wait in ctx.ui, pi.complete or pi.exec, where the clock stands still.",
-        });
       const watch: Watch = {
-        point,
         frame,
         leftMs: limitMs,
-        expire: () => end(this.fault(point, frame.owner, late())),
+        expire: () => end(this.fault(point, owner, late(point.name, limitMs))),
       };
       this.watches.add(watch);
+      frame.pending++;
       this.ticker ??= setInterval(() => this.tick(), TICK_MS);
       answer.then(end, (thrown: unknown) => {
-        if (this.watches.has(watch)) end(this.fault(point, frame.owner, thrown));
+        if (this.watches.has(watch)) end(this.fault(point, owner, thrown));
       });
     });
   }
@@ -287,71 +327,97 @@ export class HookTable {
     this.ticker = undefined;
   }
 
+  private count(point: PointState, record: HandlerRecord, { ms, weight }: { ms: number; weight: number }): void {
+    if (record.account) record.account.hookMs += weight * ms;
+    this.tellSlow(point, record, ms);
+  }
+
+  /** Tells once that an extension is slow in a hot hook (E6). */
+  private tellSlow(point: PointState, { owner, account }: HandlerRecord, ms: number): void {
+    if (ms < SLOW_MS || !point.hot || !account || account.slow.includes(point.name)) return;
+    account.slow.push(point.name);
+    this.report({ owner, event: point.name, error: slow(point.name, ms) });
+  }
+
   private fault(point: PointState, owner: Owner, thrown: unknown): typeof FAULT {
     this.report({ owner, event: point.name, error: toAgentError(thrown, owner.name) });
     return FAULT;
   }
+
+  /** Reports what went wrong in a wrapped call once, in the name of the innermost handler that it came out of. */
+  private blame(point: PointState, owner: Owner, thrown: unknown): AgentError {
+    const error = toAgentError(thrown, owner.name);
+    if (!this.told.has(error)) this.report({ owner, event: point.name, error });
+    this.told.add(error);
+    return error;
+  }
+
+  /** What the wrapped call itself fails with is no handler's fault. */
+  private excuse(thrown: unknown): AgentError {
+    const error = toAgentError(thrown);
+    this.told.add(error);
+    return error;
+  }
 }
 
-type Combine = (sum: unknown, answer: unknown, event: object) => { sum: unknown; isLast?: boolean };
+/** An iterator whose code runs in its owner's name. */
+class OwnedIterator<T> implements AsyncIterator<T> {
+  private readonly resource: Entrance["resource"];
+  private readonly iterator: AsyncIterator<T>;
 
-/** How the answers of a point that a package declared add up. */
-const COMBINE: Record<Exclude<Way, "notify">, Combine> = {
-  /** Fields replace, lists add up; the next handler finds them in its event. */
-  chain(sum, answer, event) {
-    const merged = merge((sum ?? {}) as Record<string, unknown>, answer as Record<string, unknown>);
-    Object.assign(event, merged);
-    return { sum: merged };
-  },
-  gate(_sum, answer) {
-    const { block, cancel } = answer as { block?: boolean; cancel?: boolean };
-    return { sum: answer, isLast: block === true || cancel === true };
-  },
-  first: (_sum, answer) => ({ sum: answer, isLast: true }),
-  vote(sum, answer) {
-    const before = (sum as { trusted?: string } | undefined)?.trusted;
-    const { trusted, remember } = answer as { trusted?: unknown; remember?: unknown };
-    if (before === "no" || (trusted !== "yes" && trusted !== "no")) return { sum };
-    return { sum: { trusted, remember: remember === true } };
-  },
-  around: (sum) => ({ sum }),
-};
-
-function merge(sum: Record<string, unknown>, answer: Record<string, unknown>): Record<string, unknown> {
-  const merged = { ...sum };
-  for (const [key, value] of Object.entries(answer)) {
-    const before = merged[key];
-    merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...(value as unknown[])] : value;
+  constructor(owner: Owner, open: () => AsyncIterable<T>) {
+    this.resource = entranceOf(owner).resource;
+    this.iterator = this.resource.runInAsyncScope(() => open()[Symbol.asyncIterator]());
   }
-  return merged;
+
+  next(): Promise<IteratorResult<T>> {
+    return this.resource.runInAsyncScope(() => this.iterator.next());
+  }
+
+  return(): Promise<IteratorResult<T>> {
+    const end = () => this.iterator.return?.() ?? Promise.resolve({ done: true as const, value: undefined });
+    return this.resource.runInAsyncScope(end);
+  }
+}
+
+/** A call in its owner's name, whose failures, at once or while it streams, become what `toError` makes of them. */
+function guarded<E, T>(
+  owner: Owner,
+  call: (request: E) => AsyncIterable<T>,
+  toError: (thrown: unknown) => Error,
+): (request: E) => AsyncIterable<T> {
+  const fail = (thrown: unknown): never => {
+    throw toError(thrown);
+  };
+  return (request) => {
+    try {
+      const owned = new OwnedIterator(owner, () => call(request));
+      const stream: AsyncIterableIterator<T> = {
+        [Symbol.asyncIterator]: () => stream,
+        next: () => owned.next().then(undefined, fail),
+        return: () => owned.return().then(undefined, fail),
+      };
+      return stream;
+    } catch (thrown) {
+      return fail(thrown);
+    }
+  };
+}
+
+function late(hook: string, limitMs: number): AgentError {
+  return new AgentError("hook_late", `Its handler for ${hook} did not answer within ${limitMs / 1000} s.`, {
+    hint: "Answer sooner, or wait in ctx.ui, pi.complete or pi.exec, where the clock stands still.",
+  });
+}
+
+function slow(hook: string, ms: number): AgentError {
+  return new AgentError(
+    "hook_slow",
+    `Its handler for ${hook} took ${Math.round(ms)} ms, and every turn waits for it.`,
+    {
+      hint: "Do the work elsewhere, or keep what it found.",
+    },
+  );
 }
 
 function nothing(): void {}
-
-/** The kernel's own points. Those with `wire` are forwarded by JSON and RPC mode. */
-function declareKernelPoints(table: HookTable): void {
-  const declare = (way: Way, names: HookName[], more: { wire?: boolean } = {}) => {
-    for (const name of names) table.declare(name, { way, ...more });
-  };
-  declare("notify", ["agent_start", "agent_end", "agent_settled", "turn_start", "message_start", "message_update"], {
-    wire: true,
-  });
-  declare("notify", ["tool_execution_start", "tool_execution_update", "tool_execution_end"], { wire: true });
-  declare("notify", ["queue_update", "auto_retry_start", "auto_retry_end", "extension_error"], {
-    wire: true,
-  });
-  declare("chain", ["message_end", "turn_end"], { wire: true });
-  declare("notify", [
-    "session_start",
-    "session_shutdown",
-    "model_select",
-    "thinking_level_select",
-    "resources_changed",
-  ]);
-  declare("notify", ["fault", "after_provider_response", "transcript_append", "transcript_flush"]);
-  declare("chain", ["input", "before_agent_start", "before_turn", "context", "before_provider_headers"]);
-  declare("chain", ["before_provider_request", "tool_result", "agent_before_settle"]);
-  declare("gate", ["tool_call"]);
-  declare("first", ["provider_error", "session_select"]);
-  declare("around", ["provider_call"]);
-}

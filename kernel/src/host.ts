@@ -3,7 +3,13 @@ import type { Host, ProviderAuth, ProviderDefinition, Registered, Ui } from "./c
 import { AgentError } from "./errors.ts";
 
 /** Fills in what a host lacks. It stays live: what its owner sets later is seen here. */
-export function completeHost(given: Partial<Host>, providers: () => ReadonlyMap<string, Registered<"provider">>): Host {
+export function completeHost(
+  given: Partial<Host>,
+  {
+    providers,
+    moveTo,
+  }: { providers: () => ReadonlyMap<string, Registered<"provider">>; moveTo: (id: string) => Promise<void> },
+): Host {
   const defaults: Host = {
     cwd: globalThis.process?.cwd() ?? "/",
     mode: "sdk",
@@ -20,11 +26,16 @@ export function completeHost(given: Partial<Host>, providers: () => ReadonlyMap<
     trust: undefined,
     packages: undefined,
     isProjectTrusted: () => false,
+    realPath: (path) => path,
     fetch: (...request) => fetch(...request),
     exec: () => refused("exec", "run a program"),
     newSession: () => refused("newSession", "start a session"),
     switchSession: () => refused("switchSession", "switch sessions"),
     fork: () => refused("fork", "fork a session"),
+    navigateTree: async (entryId) => {
+      await moveTo(entryId);
+      return { cancelled: false };
+    },
     reload: () => refused("reload", "reload"),
     shutdown: () => {},
   };

@@ -9,10 +9,9 @@ import { createCommandContext } from "./context.ts";
 import type { Agent, Registered } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { toAgentError } from "./errors.ts";
-import type { HookResult } from "./hook-points.ts";
-import { FAULT, runAs } from "./hooks.ts";
+import { runAs } from "./frames.ts";
 import type { Image, UserContent, UserMessage } from "./messages.ts";
-import { isRecord } from "./values.ts";
+import { blocksProblem } from "./shapes.ts";
 
 export type InputOptions = NonNullable<Parameters<Agent["input"]>[1]>;
 
@@ -50,12 +49,12 @@ async function transformed(core: Core, text: string, options: InputOptions) {
   const { images, source = "interactive", whileRunning } = options;
   const event = { type: "input", text, images, source, whileRunning };
   let isHandled = false;
-  await core.hooks.ask(core.hooks.at.input, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return false;
-    const result = answer as unknown as HookResult<"input">;
+  await core.hooks.collect<"input">(core.hooks.at.input, event, (result) => {
     if (result.action === "transform") {
-      if (typeof result.text !== "string") throw new Error("input may only transform to a text.");
-      Object.assign(event, { text: result.text, images: result.images ?? event.images });
+      const { text: changed, images: given = event.images } = result;
+      if (typeof changed !== "string") throw new Error("input may only transform to a text.");
+      if (given && blocksProblem(given, ["image"])) throw new Error("input may only transform to images.");
+      Object.assign(event, { text: changed, images: given });
     }
     isHandled = result.action === "handled";
     return isHandled;

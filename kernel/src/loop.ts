@@ -10,16 +10,18 @@
  *   after a turn:  aborted, failed, stopped, out of turns ──► end
  *                  calls answered, or steering waits      ──► next turn
  *                  else follow-ups, else a hook that wants to go on, else end
+ *
+ * Most turns have no listeners: what nobody hears is neither made nor waited for.
  */
+import { askRetry, beforeTurn, boundary, waitForRetry } from "./boundary.ts";
 import type { MaybePromise, Outcome } from "./contract.ts";
-import type { Core, Loadout } from "./core.ts";
-import type { HookResult } from "./hook-points.ts";
-import { FAULT } from "./hooks.ts";
-import type { AssistantMessage, Draft, Message, ToolResultMessage } from "./messages.ts";
-import { messagesOf } from "./projection.ts";
+import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
+import { toAgentError } from "./errors.ts";
+import { heard } from "./hooks.ts";
+import type { AssistantMessage, Message, ToolResultMessage } from "./messages.ts";
+import { messagesOf, paired } from "./projection.ts";
 import { type Listener, streamAnswer } from "./provider-call.ts";
 import type { Run } from "./run.ts";
-import { contextTokens } from "./tokens.ts";
 import { runTools } from "./tool-batch.ts";
 import { isRecord } from "./values.ts";
 
@@ -41,141 +43,167 @@ export async function runLoop(core: Core, run: Run, first: Message[]): Promise<O
   for (;;) {
     const from = core.transcript.leafId;
     await core.tell({ type: "agent_start", runId: run.id });
-    const outcome = await runTurns(core, run, entering);
-    const messages = () => messagesSince(core, from);
+    const outcome = await runTurns(core, run, entering).catch((thrown: unknown): Outcome => {
+      core.report({ owner: HOST_OWNER, event: "run", error: toAgentError(thrown) });
+      return "error";
+    });
+    let messages: readonly Message[] | undefined;
     await core.tell({
       type: "agent_end",
       runId: run.id,
       outcome,
       willRetry: false,
       get messages() {
-        return messages();
+        return (messages ??= Object.freeze(messagesSince(core, from)));
       },
     });
     if (!(await goesOnBeforeSettling(core, run, outcome))) return outcome;
+    if (isOutOfTurns(core, run)) return "max_turns";
     entering = [];
   }
 }
 
 async function runTurns(core: Core, run: Run, first: Message[]): Promise<Outcome> {
   let entering = first;
-  let turns = 0;
   let pauses = 0;
   for (;;) {
     run.turnIndex++;
-    turns++;
     const turn = await runTurn(core, run, entering);
     if (run.isAborted) return "aborted";
     if (turn.message.stopReason === "error" && !turn.retries) return "error";
     if (turn.stops) return "stopped";
     pauses = turn.message.rawStopReason === "pause_turn" ? pauses + 1 : 0;
     const isDriven = turn.wantsMore || turn.retries || (pauses > 0 && pauses <= MAX_PAUSES);
-    const wantsTurn = isDriven || turn.continues || !core.queue.isEmpty;
-    if (!wantsTurn) return "done";
-    if (turns === core.options.maxTurns) return "max_turns";
+    if (!isDriven && !turn.continues && core.queue.isEmpty) return "done";
+    if (isOutOfTurns(core, run)) return "max_turns";
     entering = core.queue.takeSteering();
     if (!isDriven && entering.length === 0) entering = core.queue.takeFollowUp();
   }
 }
 
 async function runTurn(core: Core, run: Run, entering: readonly Message[]): Promise<TurnEnd> {
+  const { at } = core.hooks;
   const place = { runId: run.id, turnIndex: run.turnIndex };
   let loadout = core.loadout();
-  await core.tell({ type: "turn_start", ...place, timestamp: Date.now() });
+  if (heard(at.turn_start)) await core.tell({ type: "turn_start", ...place, timestamp: Date.now() });
   for (const message of entering) {
-    await core.tell({ type: "message_start", ...place, message });
+    if (heard(at.message_start)) await core.tell({ type: "message_start", ...place, message });
     await store(core, run, message);
   }
-  if (core.hooks.at.before_turn.handlers.length > 0 && (await beforeTurn(core, run))) loadout = core.loadout();
-  if (core.hooks.at.transcript_flush.handlers.length > 0) await core.flush("turn");
-
-  const message = (await store(core, run, await askModel(core, run, loadout))) as AssistantMessage;
-  const retries = message.stopReason === "error" && !run.isAborted && (await isRetried(core, run, message));
-  const isWhole = message.stopReason !== "error" && message.stopReason !== "aborted";
-  if (isWhole) run.attempt = 0;
-  const hasCalls = isWhole && message.content.some((block) => block.type === "toolCall");
-  let results: ToolResultMessage[] = [];
-  let wantsMore = false;
-  if (hasCalls) {
-    const conclude = async (result: ToolResultMessage) => {
-      await core.tell({ type: "message_start", ...place, message: result });
-      return (await store(core, run, result)) as ToolResultMessage;
-    };
-    const batch = await runTools(core, run, { message, loadout, conclude });
-    results = batch.results;
-    wantsMore = !batch.isTerminal;
+  if (heard(at.before_turn)) {
+    await beforeTurn(core, run);
+    loadout = core.loadout();
   }
-  const end = await endTurn(core, run, { message, results });
-  if (retries) await waitForRetry(core, run, retries);
+  if (heard(at.transcript_flush)) await core.flush("turn");
+
+  let message = await askModel(core, run, loadout);
+  if (heard(at.message_end)) message = (await reviewed(core, run, message)) as AssistantMessage;
+  const entryId = keep(core, message);
+  const isWhole = message.stopReason !== "error" && message.stopReason !== "aborted";
+  const retry = message.stopReason === "error" && !run.isAborted ? await askRetry(core, run, message) : undefined;
+  if (isWhole) run.attempt = 0;
+
+  const results: ToolResultMessage[] = [];
+  const resultIds: string[] = [];
+  const take = (result: ToolResultMessage) => {
+    results.push(result);
+    resultIds.push(keep(core, result));
+  };
+  const conclude = async (result: ToolResultMessage) => {
+    if (heard(at.message_start)) await core.tell({ type: "message_start", ...place, message: result });
+    take(heard(at.message_end) ? ((await reviewed(core, run, result)) as ToolResultMessage) : result);
+  };
+  const hasCalls = isWhole && message.content.some((block) => block.type === "toolCall");
+  const wantsMore =
+    hasCalls &&
+    !(await runTools(core, run, {
+      message,
+      loadout,
+      conclude: heard(at.message_start) || heard(at.message_end) ? conclude : take,
+    }));
+
+  const decision = heard(at.turn_end)
+    ? await boundary(core, "turn_end", {
+        ...place,
+        message,
+        toolResults: Object.freeze(results),
+        messageEntryId: entryId,
+        toolResultEntryIds: resultIds,
+        outcome: run.isAborted ? "aborted" : isWhole ? "done" : message.stopReason,
+      })
+    : undefined;
+  if (retry) await waitForRetry(core, run, retry);
   return {
     message,
     wantsMore,
-    retries: retries !== false,
-    continues: end.continue ?? false,
-    stops: end.stop ?? false,
+    retries: retry !== undefined,
+    continues: decision?.continue ?? false,
+    stops: decision?.stop ?? false,
   };
 }
 
-/** Fires `message_end`, whose handlers may replace the message, and appends what they made of it. */
-function store(core: Core, run: Run, message: Message): MaybePromise<Message> {
-  return core.hooks.at.message_end.handlers.length > 0 ? storeReviewed(core, run, message) : keep(core, message);
+/** Fires `message_end`, and appends what its handlers made of a message. */
+function store(core: Core, run: Run, message: Message): MaybePromise<string> {
+  if (!heard(core.hooks.at.message_end)) return keep(core, message);
+  return reviewed(core, run, message).then((kept) => keep(core, kept));
 }
 
-async function storeReviewed(core: Core, run: Run, message: Message): Promise<Message> {
-  core.toMessage(message);
+async function reviewed(core: Core, run: Run, message: Message): Promise<Message> {
   const event = { type: "message_end", runId: run.id, turnIndex: run.turnIndex, message };
-  await core.hooks.ask(core.hooks.at.message_end, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return;
-    const replacement = (answer as unknown as HookResult<"message_end">).message;
-    if (replacement?.role !== message.role)
+  await core.hooks.collect<"message_end">(core.hooks.at.message_end, event, ({ message: replacement }) => {
+    if (replacement?.role !== message.role) {
       throw new Error(`message_end may only return a message with role ${message.role}.`);
+    }
     event.message = core.toMessage(replacement);
   });
-  return keep(core, event.message);
+  return event.message;
 }
 
-function keep(core: Core, message: Message): Message {
-  if (message.role === "custom") {
-    const { customType, content, display, details } = message;
-    core.appendOne({ type: "custom_message", customType, content, display, details });
-  } else core.appendOne({ type: "message", message });
-  return message;
+/** Appends a message; answers the id of its entry. */
+function keep(core: Core, message: Message): string {
+  if (message.role !== "custom") return core.appendMessage(message).id;
+  const { customType, content, display, details } = message;
+  return core.appendOne({ type: "custom_message", customType, content, display, details }).id;
 }
 
-async function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMessage> {
-  const place = { runId: run.id, turnIndex: run.turnIndex };
-  let hasStarted = false;
+function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMessage> {
+  const { at } = core.hooks;
+  const { id: runId, turnIndex } = run;
   const listener: Listener = {
-    onStart(message) {
-      hasStarted = true;
-      return core.tell({ type: "message_start", ...place, message }) as void | Promise<void>;
-    },
+    onStart: (message) => core.tell({ type: "message_start", runId, turnIndex, message }),
+    onEvent: heard(at.message_update)
+      ? (assistantMessageEvent, message) =>
+          core.hooks.notify(at.message_update, {
+            type: "message_update",
+            runId,
+            turnIndex,
+            message,
+            assistantMessageEvent,
+          })
+      : undefined,
   };
-  if (core.hooks.at.message_update.handlers.length > 0) {
-    listener.onEvent = (assistantMessageEvent, message) =>
-      core.tell({ type: "message_update", ...place, message, assistantMessageEvent }) as void | Promise<void>;
-  }
-  const ask = {
-    model: core.model!,
-    messages: await contextFor(core, run),
-    tools: loadout.schemas,
-    systemPrompt: core.systemPrompt,
-    thinkingLevel: core.thinkingLevel,
-    purpose: "turn",
-    signal: run.signal,
-    ...place,
-  };
-  const message = await streamAnswer(core, ask, run, listener);
-  if (!hasStarted) await core.tell({ type: "message_start", ...place, message });
-  return message;
-}
-
-/** What the model is sent: the projection, as the `context` handlers leave it. */
-function contextFor(core: Core, run: Run): MaybePromise<readonly Message[]> {
+  const ask = (messages: readonly Message[]) =>
+    streamAnswer(
+      core,
+      {
+        model: core.model!,
+        messages,
+        tools: loadout.schemas,
+        systemPrompt: core.systemPrompt,
+        thinkingLevel: core.thinkingLevel,
+        purpose: "turn",
+        signal: run.signal,
+        runId,
+        turnIndex,
+      },
+      run,
+      listener,
+    );
   const projected = core.transcript.project();
-  return core.hooks.at.context.handlers.length > 0 ? reviewedContext(core, run, projected) : projected;
+  return heard(at.context) ? reviewedContext(core, run, projected).then(ask) : ask(projected);
 }
 
+/** The projection as the `context` handlers leave it. */
 async function reviewedContext(core: Core, run: Run, projected: readonly Message[]): Promise<readonly Message[]> {
   let mine: Message[] | undefined;
   const event = {
@@ -184,125 +212,27 @@ async function reviewedContext(core: Core, run: Run, projected: readonly Message
     turnIndex: run.turnIndex,
     // A copy is made for the first handler that looks, and only then.
     get messages() {
-      mine ??= [...projected];
-      return mine;
+      return (mine ??= [...projected]);
     },
   };
-  await core.hooks.ask(core.hooks.at.context, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return;
-    const { messages } = answer as unknown as HookResult<"context">;
-    if (!Array.isArray(messages) || !messages.every((each) => isRecord(each) && "role" in each)) {
+  await core.hooks.collect<"context">(core.hooks.at.context, event, ({ messages }) => {
+    if (!Array.isArray(messages) || !messages.every((each) => isRecord(each))) {
       throw new Error("context must return { messages: Message[] }.");
     }
+    const known = new Set(projected);
+    for (const message of messages) if (!known.has(message)) core.toMessage(message);
     mine = messages;
   });
-  return mine ?? projected;
+  return mine ? paired(mine) : projected;
 }
 
-/** Lets handlers prepare a turn. Answers whether the tool set may have changed. */
-async function beforeTurn(core: Core, run: Run): Promise<boolean> {
-  const event = {
-    type: "before_turn",
-    runId: run.id,
-    turnIndex: run.turnIndex,
-    model: core.model!,
-    contextTokens: contextTokens(core.transcript.project()),
-  };
-  const results: HookResult<"before_turn">[] = [];
-  await core.hooks.ask(core.hooks.at.before_turn, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return;
-    core.assertDrafts(answer.entries);
-    results.push(answer);
-  });
-  for (const { entries, model, thinkingLevel, activeTools } of results) {
-    if (entries) core.append(entries);
-    if (model) core.model = model;
-    if (thinkingLevel) core.thinkingLevel = thinkingLevel;
-    if (activeTools) core.setActiveTools(activeTools);
-  }
-  return results.length > 0;
-}
-
-function endTurn(
-  core: Core,
-  run: Run,
-  { message, results }: { message: AssistantMessage; results: ToolResultMessage[] },
-): MaybePromise<HookResult<"turn_end">> {
-  if (core.hooks.at.turn_end.handlers.length === 0) return {};
-  const event = { type: "turn_end", runId: run.id, turnIndex: run.turnIndex, message, toolResults: results };
-  return boundary(core, "turn_end", event);
-}
-
-/** Asks a boundary hook, and appends the entries that its handlers drafted. */
-async function boundary(
-  core: Core,
-  name: "turn_end" | "agent_before_settle",
-  event: object,
-): Promise<HookResult<"turn_end">> {
-  const sum: HookResult<"turn_end"> = {};
-  const drafts: Draft[] = [];
-  await core.hooks.ask(core.hooks.at[name], event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return;
-    const { entries = [], ...decision } = answer as HookResult<"turn_end">;
-    core.assertDrafts(entries);
-    drafts.push(...entries);
-    Object.assign(sum, decision);
-  });
-  core.append(drafts);
-  return sum;
-}
-
-interface Retry {
-  delayMs: number;
-  reason: string;
-}
-
-/** Asks whether a failed call is tried again, and writes what the answer wants written. */
-async function isRetried(core: Core, run: Run, message: AssistantMessage): Promise<Retry | false> {
-  const point = core.hooks.at.provider_error;
-  run.attempt++;
-  if (point.handlers.length === 0) return false;
-  const event = {
-    type: "provider_error",
-    runId: run.id,
-    turnIndex: run.turnIndex,
-    message,
-    attempt: run.attempt,
-  };
-  let decision: HookResult<"provider_error"> | undefined;
-  await core.hooks.ask(point, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return false;
-    const given = answer as unknown as HookResult<"provider_error">;
-    if ("retry" in given) core.assertDrafts(given.retry.entries);
-    decision = given;
-    return true;
-  });
-  if (!decision || !("retry" in decision)) return false;
-  core.append(decision.retry.entries ?? []);
-  return decision.retry;
-}
-
-async function waitForRetry(core: Core, run: Run, { delayMs, reason }: Retry): Promise<void> {
-  const { attempt } = run;
-  await core.tell({ type: "auto_retry_start", attempt, maxAttempts: attempt, delayMs, errorMessage: reason });
-  core.activity = "retrying";
-  await run.sleep(delayMs);
-  core.activity = "running";
-  await core.tell({
-    type: "auto_retry_end",
-    success: !run.isAborted,
-    attempt,
-    finalError: run.isAborted ? "Retry cancelled" : undefined,
-  });
+function isOutOfTurns({ options }: Core, { turnIndex }: Run): boolean {
+  return turnIndex + 1 === options.maxTurns;
 }
 
 async function goesOnBeforeSettling(core: Core, run: Run, outcome: Outcome): Promise<boolean> {
-  if (core.hooks.at.agent_before_settle.handlers.length === 0) return false;
-  const decision = await boundary(core, "agent_before_settle", {
-    type: "agent_before_settle",
-    runId: run.id,
-    outcome,
-  });
+  if (!heard(core.hooks.at.agent_before_settle)) return false;
+  const decision = await boundary(core, "agent_before_settle", { runId: run.id, outcome });
   return decision.continue === true && outcome === "done" && !run.isAborted;
 }
 

@@ -46,12 +46,12 @@ export function restoreChoice(core: Core): void {
   if (thinkingLevel && !core.options.thinkingLevel) core.thinkingLevel = thinkingLevel;
   const { tools } = replay(path);
   if (tools.size === 0 || core.options.activeTools) return;
-  const known = [...tools.keys()].filter((name) => core.registries.of("tool").has(name));
   // An official tool that the branch does not know was off; anybody else's may have been installed since.
   const newcomers = [...core.loadout().tools.values()].filter(
     ({ name, owner }) => !tools.has(name) && owner.scope !== "official",
   );
-  core.setActiveTools([...known, ...newcomers.map(({ name }) => name)]);
+  // Also those that are not here yet: who brings them may still be loading.
+  core.setActiveTools([...tools.keys(), ...newcomers.map(({ name }) => name)]);
 }
 
 /** Makes sure of a model and a key for it. Fails with `no_model`, `unknown_model`, `no_key`. */

@@ -9,17 +9,29 @@
  * 3. Failed and aborted answers are not sent.
  */
 import type { Projector } from "./contract.ts";
-import type { AssistantMessage, Entry, Message, ToolCall, ToolResultMessage, UserContent } from "./messages.ts";
+import type {
+  AssistantMessage,
+  BashExecutionMessage,
+  Entry,
+  Message,
+  Text,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "./messages.ts";
 
 const COMPACTION_PREFIX = "The conversation before this point was compacted into this summary:";
 const BRANCH_PREFIX = "This is a summary of a branch that the conversation came back from:";
 const INTERRUPTED = "Interrupted, outcome unknown: the run ended before this call reported a result.";
+const INTERRUPTED_CONTENT = Object.freeze([Object.freeze({ type: "text" as const, text: INTERRUPTED })]) as Text[];
 
 /** The growing projection of one branch. */
 export class Projection {
   readonly messages: Message[] = [];
   /** For each message the id of the entry that it came from. */
   readonly sources: string[] = [];
+  /** How many messages a compaction left: its summary, and what it kept. */
+  readonly kept: number;
   /** Calls of the last answer that have no result yet, in call order. */
   private open = new Map<string, ToolCall>();
   private readonly edits = new Map<string, Entry<"context_edit">>();
@@ -31,12 +43,14 @@ export class Projection {
 
   constructor(path: readonly Entry[], projectors: (type: string) => Projector | undefined) {
     this.projectors = projectors;
-    const visible = sinceCompaction(path);
+    const { visible, kept } = sinceCompaction(path);
     for (const entry of visible) {
       if (entry.type === "context_edit") this.edits.set(entry.targetId, entry);
       if (entry.type === "message" && entry.message.role === "toolResult") this.expect(entry.message);
     }
-    for (const entry of visible) this.add(entry);
+    for (let i = 0; i < kept; i++) this.add(visible[i]!);
+    this.kept = this.messages.length;
+    for (let i = kept; i < visible.length; i++) this.add(visible[i]!);
   }
 
   /** Adds the newest entry of the branch. Answers `false` when the whole has to be made anew. */
@@ -102,6 +116,28 @@ export class Projection {
   }
 }
 
+/** Messages that somebody cut or sorted, each call with its result again and no result without its call (K7). */
+export function paired(messages: readonly Message[]): readonly Message[] {
+  const whole: Message[] = [];
+  let open = new Map<string, ToolCall>();
+  const close = () => {
+    for (const call of open.values()) whole.push(interruptedResult(call));
+    open = new Map();
+  };
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      if (open.delete(message.toolCallId)) whole.push(message);
+      continue;
+    }
+    close();
+    whole.push(message);
+    if (message.role !== "assistant") continue;
+    for (const block of message.content) if (block.type === "toolCall") open.set(block.id, block);
+  }
+  close();
+  return whole;
+}
+
 /** The messages of a path, as they were said: without those of the system, also the failed ones. */
 export function messagesOf(path: readonly Entry[]): Message[] {
   return path.flatMap((entry) => {
@@ -129,23 +165,25 @@ export function danglingCalls(path: readonly Entry[]): ToolCall[] {
 
 /** The result of a call whose outcome nobody knows any more. */
 export function interruptedResult(call: ToolCall): ToolResultMessage {
-  return {
-    role: "toolResult",
+  return Object.freeze({
+    role: "toolResult" as const,
     toolCallId: call.id,
     toolName: call.name,
-    content: [{ type: "text", text: INTERRUPTED }],
+    content: INTERRUPTED_CONTENT,
     isError: true,
     timestamp: Date.now(),
-  };
+  });
 }
 
-function sinceCompaction(path: readonly Entry[]): readonly Entry[] {
+/** What of a path the model may see, and how much of that a compaction kept. */
+function sinceCompaction(path: readonly Entry[]): { visible: readonly Entry[]; kept: number } {
   const at = path.findLastIndex((entry) => entry.type === "compaction");
-  if (at < 0) return path;
+  if (at < 0) return { visible: path, kept: 0 };
   const compaction = path[at] as Entry<"compaction">;
   const first = path.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
-  const kept = first < 0 || first >= at ? [] : path.slice(first, at).filter((entry) => entry.type !== "compaction");
-  return [compaction, ...kept, ...path.slice(at + 1)];
+  const before = first < 0 || first >= at ? [] : path.slice(first, at).filter((entry) => entry.type !== "compaction");
+  const kept = [compaction, ...before];
+  return { visible: [...kept, ...path.slice(at + 1)], kept: kept.length };
 }
 
 function toMessages(
@@ -179,9 +217,12 @@ function summary(customType: string, prefix: string, text: string, timestamp: nu
   return Object.freeze({ role: "custom" as const, customType, content, display: true, timestamp });
 }
 
-function shellText(run: { command: string; output: string; exitCode?: number; cancelled: boolean }): string {
-  const end = run.cancelled ? "\n(cancelled)" : run.exitCode ? `\n(exit code ${run.exitCode})` : "";
-  return `Ran \`${run.command}\`\n\`\`\`\n${run.output || "(no output)"}\n\`\`\`${end}`;
+function shellText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
+  const notes = [
+    cancelled ? "(cancelled)" : exitCode ? `(exit code ${exitCode})` : "",
+    truncated ? `(the beginning is left out${fullOutputPath ? `; all of it is in ${fullOutputPath}` : ""})` : "",
+  ];
+  return [`Ran \`${command}\``, "```", output || "(no output)", "```", ...notes.filter(Boolean)].join("\n");
 }
 
 function withContent(message: Message, content: UserContent): Message {

@@ -1,12 +1,11 @@
 /** The system prompt: rendered from sections once a run, and what changed of it recorded in the transcript. */
-import { type Context, type PromptSection, SECTION_SLOTS } from "./contract.ts";
+import { type Context, type Owner, type PromptSection, SECTION_SLOTS } from "./contract.ts";
 import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
-import type { HookResult } from "./hook-points.ts";
-import { FAULT, runAs } from "./hooks.ts";
+import { runAs } from "./frames.ts";
 import type { Entry, Image, Message, SystemMessage, ToolSchema } from "./messages.ts";
+import { ABANDONED, type Run } from "./run.ts";
 import { estimateText } from "./tokens.ts";
-import { isRecord } from "./values.ts";
 
 /** What the branch says the model was told last. */
 export interface Recorded {
@@ -22,7 +21,20 @@ export async function renderSections(core: Core): Promise<PromptSection[]> {
     if (text) rendered.push({ name, slot: value.slot, owner, text, estimatedTokens: estimateText(text) });
   }
   const place = (section: PromptSection) => SECTION_SLOTS.indexOf(section.slot);
+  charge(core, rendered);
   return rendered.sort((a, b) => place(a) - place(b));
+}
+
+/** Notes what each extension's sections and active tools add to the prompt (E6). */
+function charge(core: Core, sections: readonly PromptSection[]): void {
+  const { tools, schemas } = core.loadout();
+  for (const account of core.accounts.values()) account.promptTokens = 0;
+  const add = (owner: Owner, tokens: number) => {
+    const account = core.accounts.get(owner);
+    if (account) account.promptTokens += tokens;
+  };
+  for (const { owner, estimatedTokens } of sections) add(owner, estimatedTokens);
+  for (const schema of schemas) add(tools.get(schema.name)!.owner, estimateText(JSON.stringify(schema)));
 }
 
 async function renderSection(
@@ -52,14 +64,20 @@ function joinSections(sections: readonly PromptSection[]): string {
 }
 
 /** Renders the prompt of a run and records what the branch does not know yet; answers what the handlers add. */
-export async function preparePrompt(core: Core, first: { prompt: string; images?: Image[] }): Promise<Message[]> {
-  const sections = await renderSections(core);
+export async function preparePrompt(
+  core: Core,
+  run: Run,
+  { text: prompt, images }: { text: string; images?: Image[] },
+): Promise<Message[]> {
+  const sections = await run.bounded(renderSections(core));
+  // Nothing will be sent any more.
+  if (sections === ABANDONED) return [];
   core.systemPrompt = joinSections(sections);
-  const event = { type: "before_agent_start", ...first, systemPrompt: core.systemPrompt };
+  const event = { type: "before_agent_start", prompt, images, systemPrompt: core.systemPrompt };
   const added: Message[] = [];
-  await core.hooks.ask(core.hooks.at.before_agent_start, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return;
-    const { message, systemPrompt } = answer as HookResult<"before_agent_start">;
+  await core.hooks.collect<"before_agent_start">(core.hooks.at.before_agent_start, event, (answer) => {
+    const { message, systemPrompt } = answer;
+    if (systemPrompt !== undefined && typeof systemPrompt !== "string") throw new Error("systemPrompt must be a text.");
     if (message) added.push(core.toMessage({ ...message, role: "custom", timestamp: Date.now() }));
     if (systemPrompt !== undefined) event.systemPrompt = core.systemPrompt = systemPrompt;
   });
@@ -71,7 +89,7 @@ export async function preparePrompt(core: Core, first: { prompt: string; images?
 
 /** Registers the preamble that the host gave. */
 export function registerPreamble(core: Core, text: string): void {
-  core.registries.add("section", "preamble", { slot: "preamble", text }, HOST_OWNER);
+  core.registries.add("section", "preamble", { value: { slot: "preamble", text }, owner: HOST_OWNER, order: 0 });
 }
 
 /** Replays what a branch recorded of prompt and tools. */

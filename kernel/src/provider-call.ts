@@ -6,11 +6,10 @@
  * A stream that throws, never starts, ends without its last event or goes on after it, and a provider that does not
  * obey the signal, all end in a message that says so.
  */
-import type { Api, ProviderRequest } from "./contract.ts";
+import type { MaybePromise, ProviderAuth, ProviderRequest } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import { FAULT } from "./hooks.ts";
-import { shapeProblem } from "./message-shape.ts";
+import { FAULT, heard } from "./hooks.ts";
 import type {
   AssistantMessage,
   Failure,
@@ -22,8 +21,9 @@ import type {
   ToolSchema,
 } from "./messages.ts";
 import { ABANDONED, type Run } from "./run.ts";
+import { ANSWER_BLOCKS, blocksProblem, shapeProblem } from "./shapes.ts";
 import { emptyUsage } from "./tokens.ts";
-import { isRecord, settle } from "./values.ts";
+import { isRecord, seal, toJson } from "./values.ts";
 
 /** Pi's default for the same setting. */
 const IDLE_TIMEOUT_MS = 300_000;
@@ -36,6 +36,7 @@ export interface Ask {
   thinkingLevel: ThinkingLevel;
   purpose: string;
   maxTokens?: number;
+  temperature?: number;
   signal: AbortSignal;
   runId: string;
   turnIndex: number;
@@ -43,73 +44,102 @@ export interface Ask {
 
 /** Gets the partial answer once it exists, then each event of the stream. */
 export interface Listener {
-  onStart(partial: AssistantMessage): void | Promise<void>;
-  onEvent?(event: StreamEvent, partial: AssistantMessage): void | Promise<void>;
+  onStart(partial: AssistantMessage): MaybePromise<void>;
+  onEvent?: (event: StreamEvent, partial: AssistantMessage) => MaybePromise<void>;
 }
 
-/** Streams one answer. Never fails: a failure is a message with `stopReason` `error` or `aborted`. */
+/** A stream on its way: what has arrived of the answer, and whether anybody still waits for more. */
+interface Reading {
+  iterator?: AsyncIterator<unknown>;
+  partial?: AssistantMessage;
+  isGivenUp: boolean;
+}
+
+/**
+ * Streams one answer, which the listener hears begin whatever comes of it. Never fails: a failure is a message with
+ * `stopReason` `error` or `aborted`.
+ */
 export async function streamAnswer(
   core: Core,
   ask: Ask,
   run: Run | undefined,
   listener: Listener,
 ): Promise<AssistantMessage> {
-  const stream: { partial?: AssistantMessage } = {};
+  const reading: Reading = { isGivenUp: false };
+  let message: AssistantMessage;
   try {
-    const iterator = (await open(core, ask))[Symbol.asyncIterator]();
-    try {
-      const final = await readStream(iterator, { run, listener, stream });
-      if (final) return whole(final, ask);
-    } finally {
-      // A provider that never ends its clean-up must not hold the run.
-      void Promise.resolve(iterator.return?.()).catch(() => {});
-    }
+    const work = readAnswer(core, ask, listener, reading);
+    const final = run ? await run.bounded(work) : await work;
+    message = final && final !== ABANDONED ? whole(final, ask) : givenUp(ask, reading);
   } catch (thrown) {
-    return failed(ask, stream.partial, thrown);
+    message = failed(ask, reading.partial, thrown);
   }
-  const isGivenUp = ask.signal.aborted;
-  const message = isGivenUp
-    ? "The answer was aborted."
-    : "The stream ended without its last event, so the answer may be cut.";
-  return failed(ask, stream.partial, new AgentError(isGivenUp ? "aborted" : "malformed_response", message));
+  const told = reading.partial ? undefined : listener.onStart(message);
+  if (told) await told;
+  return message;
 }
 
-async function readStream(
-  iterator: AsyncIterator<readonly StreamEvent[]>,
-  at: { run: Run | undefined; listener: Listener; stream: { partial?: AssistantMessage } },
+function givenUp(ask: Ask, reading: Reading): AssistantMessage {
+  reading.isGivenUp = true;
+  close(reading);
+  const error = ask.signal.aborted
+    ? new AgentError("aborted", "The answer was aborted.")
+    : new AgentError("malformed_response", "The stream ended without its last event, so the answer may be cut.");
+  return failed(ask, reading.partial, error);
+}
+
+/** Reads the stream to its last event; answers nothing when it ends without one. */
+async function readAnswer(
+  core: Core,
+  ask: Ask,
+  listener: Listener,
+  reading: Reading,
 ): Promise<AssistantMessage | undefined> {
-  const { run, listener, stream } = at;
-  for (;;) {
-    const step = iterator.next();
-    const next = run ? await run.bounded(step) : await step;
-    if (next === ABANDONED || next.done) return undefined;
-    for (const event of next.value) {
-      if (event.type === "done") return event.message;
-      if (event.type === "error") return event.error;
-      if (event.type === "start") {
-        stream.partial = event.partial;
-        const told = listener.onStart(event.partial);
-        if (told) await told;
-      } else if (listener.onEvent && stream.partial) {
-        const told = listener.onEvent(event, stream.partial);
+  ask.signal.throwIfAborted();
+  const api = core.registries.of("api").get(ask.model.api);
+  if (!api) throw missingApi(ask.model);
+  const auth = await core.host.credentials.resolve(ask.model.provider, ask.model);
+  const request = toRequest(core, ask, auth);
+  const call = (given: ProviderRequest) => api.value.stream(given);
+  const iterator = core.hooks.around(core.hooks.at.provider_call, request, call, api.owner);
+  reading.iterator = iterator;
+  try {
+    for (;;) {
+      const next = await iterator.next();
+      if (next.done) return undefined;
+      for (const event of next.value) {
+        if (reading.isGivenUp) return undefined;
+        if (event.type === "done") return event.message;
+        if (event.type === "error") return event.error;
+        let told: MaybePromise<void> = undefined;
+        if (event.type === "start") {
+          // Whatever it starts a second time is the same answer.
+          if (!reading.partial) told = listener.onStart((reading.partial = event.partial));
+        } else if (listener.onEvent && reading.partial) told = listener.onEvent(event, reading.partial);
         if (told) await told;
       }
     }
+  } finally {
+    close(reading);
   }
 }
 
-async function open(core: Core, ask: Ask): Promise<AsyncIterable<readonly StreamEvent[]>> {
-  ask.signal.throwIfAborted();
-  const api = core.registries.of("api").get(ask.model.api)?.value;
-  if (!api) throw missingApi(ask.model);
-  const auth = await core.host.credentials.resolve(ask.model.provider, ask.model);
-  const request: ProviderRequest = {
-    model: ask.model,
+/** A provider that never ends its clean-up must not hold the run. */
+function close({ iterator }: Reading): void {
+  iterator?.return?.().catch(() => {});
+}
+
+function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
+  const { model, runId, turnIndex } = ask;
+  const { at } = core.hooks;
+  return {
+    model,
     systemPrompt: ask.systemPrompt,
     messages: ask.messages,
     tools: ask.tools,
     thinkingLevel: ask.thinkingLevel,
     maxTokens: ask.maxTokens,
+    temperature: ask.temperature,
     timeoutMs: idleTimeout(core),
     auth,
     purpose: ask.purpose,
@@ -117,9 +147,28 @@ async function open(core: Core, ask: Ask): Promise<AsyncIterable<readonly Stream
     cacheRetention: "short",
     signal: ask.signal,
     fetch: core.host.fetch,
-    ...requestHooks(core, ask),
+    async onPayload(payload) {
+      const event = { type: "before_provider_request", runId, turnIndex, payload };
+      await core.hooks.ask(at.before_provider_request, event, (answer) => {
+        if (answer !== undefined && answer !== FAULT) event.payload = answer;
+      });
+      return event.payload;
+    },
+    async onHeaders(headers) {
+      const event = { type: "before_provider_headers", runId, turnIndex, headers: { ...headers } };
+      await core.hooks.ask(at.before_provider_headers, event, () => {});
+      return event.headers;
+    },
+    async onResponse({ status, headers }) {
+      await core.tell({ type: "after_provider_response", runId, turnIndex, status, headers });
+    },
+    onStreamEvent: heard(at.provider_stream_event)
+      ? async (data) => {
+          const { api, provider, id } = model;
+          await core.tell({ type: "provider_stream_event", runId, turnIndex, provider, api, model: id, data });
+        }
+      : undefined,
   };
-  return core.hooks.around(core.hooks.at.provider_call, request, (given) => (api as Api).stream(given));
 }
 
 /** How long a provider may send nothing, in milliseconds: the setting, where 0 and "disabled" mean for ever. */
@@ -128,69 +177,62 @@ function idleTimeout(core: Core): number | undefined {
   return typeof setting === "number" && setting > 0 ? setting : undefined;
 }
 
-function requestHooks(core: Core, ask: Ask): Pick<ProviderRequest, "onPayload" | "onHeaders" | "onResponse"> {
-  const { at } = core.hooks;
-  const place = { runId: ask.runId, turnIndex: ask.turnIndex };
-  return {
-    async onPayload(payload) {
-      const event = { type: "before_provider_request", ...place, payload };
-      await core.hooks.ask(at.before_provider_request, event, (answer) => {
-        if (answer !== undefined && answer !== FAULT) event.payload = answer;
-      });
-      return event.payload;
-    },
-    async onHeaders(headers) {
-      const event = { type: "before_provider_headers", ...place, headers: { ...headers } };
-      await core.hooks.ask(at.before_provider_headers, event, () => {});
-      return event.headers;
-    },
-    async onResponse({ status, headers }) {
-      await core.tell({ type: "after_provider_response", ...place, status, headers });
-    },
-  };
-}
-
 /** Makes sure of what the loop relies on: unique ids for calls, arguments that can be stored. */
 function whole(message: AssistantMessage, ask: Ask): AssistantMessage {
+  if (!isRecord(message) || message.role !== "assistant" || !Array.isArray(message.content)) {
+    return failed(ask, undefined, new AgentError("malformed_response", "The answer is no assistant message."));
+  }
   message.thinkingLevel ??= ask.thinkingLevel;
   if (ask.signal.aborted && message.stopReason === "error") message.stopReason = "aborted";
-  const ids = new Set<string>();
+  const ids: string[] = [];
   for (const block of message.content) {
-    if (block.type !== "toolCall") continue;
-    if (!block.id || ids.has(block.id)) block.id = freshId(block.id || "call", ids);
-    ids.add(block.id);
-    const problem = isRecord(block.arguments) ? settle(block.arguments) : "they are not an object";
+    if (block?.type !== "toolCall") continue;
+    if (!block.id || ids.includes(block.id)) block.id = freshId(block.id || "call", ids);
+    ids.push(block.id);
+    const problem = isRecord(block.arguments) ? seal(block.arguments) : "they are not an object";
     if (problem) Object.assign(block, { arguments: {}, argumentsError: `The arguments cannot be used: ${problem}.` });
   }
-  const problem = settle(message) ?? shapeProblem(message);
-  return problem
-    ? failed(ask, undefined, new AgentError("malformed_response", `The answer cannot be stored: ${problem}.`))
-    : message;
+  const problem = seal(message) ?? shapeProblem(message);
+  if (!problem) return message;
+  return failed(ask, undefined, new AgentError("malformed_response", `The answer cannot be stored: ${problem}.`));
 }
 
-function freshId(id: string, taken: ReadonlySet<string>): string {
-  for (let n = 2; ; n++) if (!taken.has(`${id}_${n}`)) return `${id}_${n}`;
+function freshId(id: string, taken: readonly string[]): string {
+  for (let n = 2; ; n++) if (!taken.includes(`${id}_${n}`)) return `${id}_${n}`;
 }
 
 /** The message of a failed call, with what had arrived of the answer. Calls in it are not run. */
 function failed(ask: Ask, partial: AssistantMessage | undefined, thrown: unknown): AssistantMessage {
   const error = toAgentError(thrown);
   const isAborted = ask.signal.aborted;
-  const content = partial ? structuredClone(partial.content) : [];
-  for (const block of content) if (block.type === "toolCall" && !isRecord(block.arguments)) block.arguments = {};
-  return {
+  const message: AssistantMessage = {
     role: "assistant",
-    content,
+    ...arrivedOf(partial),
     api: ask.model.api,
     provider: ask.model.provider,
     model: ask.model.id,
     thinkingLevel: ask.thinkingLevel,
-    usage: partial ? structuredClone(partial.usage) : emptyUsage(),
     stopReason: isAborted ? "aborted" : "error",
     errorMessage: isAborted ? "The answer was aborted." : [error.message, error.hint].filter(Boolean).join(" "),
     ...(isAborted ? {} : { failure: failureOf(error) }),
     timestamp: partial?.timestamp ?? Date.now(),
   };
+  seal(message);
+  return message;
+}
+
+/** A copy of what has arrived: a provider goes on filling its own, and what is in that may be anything. */
+function arrivedOf(partial: AssistantMessage | undefined): Pick<AssistantMessage, "content" | "usage"> {
+  const usage = emptyUsage();
+  if (!partial) return { content: [], usage };
+  const copy = toJson({ content: partial.content, usage: partial.usage }) as unknown as AssistantMessage;
+  const blocks = Array.isArray(copy.content) ? copy.content : [];
+  for (const block of blocks) {
+    if (isRecord(block) && block.type === "toolCall" && !isRecord(block.arguments))
+      Object.assign(block, { arguments: {} });
+  }
+  const content = blocks.filter((block) => blocksProblem([block], ANSWER_BLOCKS) === undefined);
+  return { content, usage: isRecord(copy.usage) ? copy.usage : usage };
 }
 
 const KIND_OF_CODE: Readonly<Record<string, FailureKind>> = {

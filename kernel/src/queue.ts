@@ -8,6 +8,8 @@ export class MessageQueue {
   private steering: Message[] = [];
   private followUp: Message[] = [];
   private nextTurn: Message[] = [];
+  /** What waits was left by a run that ended badly: whether it goes on is for the person to say. */
+  private isHeld = false;
   private readonly modes: { steeringMode?: QueueMode; followUpMode?: QueueMode };
   private readonly changed: () => void;
 
@@ -16,11 +18,26 @@ export class MessageQueue {
     this.changed = changed;
   }
 
+  /** Whether something waits that may start a run. */
+  get isDue(): boolean {
+    return !this.isEmpty && !this.isHeld;
+  }
+
   get isEmpty(): boolean {
     return this.steering.length === 0 && this.followUp.length === 0;
   }
 
+  /** Keeps what waits from starting a run, until something more is added or somebody prompts. */
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  release(): void {
+    this.isHeld = false;
+  }
+
   add(kind: "steer" | "followUp" | "nextTurn", message: Message): void {
+    this.isHeld = false;
     if (kind === "nextTurn") this.nextTurn.push(message);
     else {
       (kind === "steer" ? this.steering : this.followUp).push(message);

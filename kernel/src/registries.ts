@@ -1,7 +1,7 @@
 /** One map per kind: what is registered under which name, and who lost that name to whom. */
 import type { Kind, Owner, Registered, Registry } from "./contract.ts";
 
-/** A name goes to the highest rank; within a rank the first keeps it. A project never takes a name. */
+/** A name goes to the highest rank; within a rank the first in the load order keeps it. A project never takes a name. */
 const RANK: Record<Owner["scope"], number> = {
   host: 6,
   flag: 5,
@@ -19,10 +19,17 @@ export interface Collision {
   loser: Owner;
 }
 
+type Claim = Registered & { order: number };
+
 interface Slot {
   winners: Map<string, Registered>;
   /** Every claim to a name, best first. */
-  claims: Map<string, Registered[]>;
+  claims: Map<string, Claim[]>;
+}
+
+function isBetter(one: Claim, other: Claim): boolean {
+  const ranks = RANK[one.owner.scope] - RANK[other.owner.scope];
+  return ranks > 0 || (ranks === 0 && one.order < other.order);
 }
 
 export class Registries {
@@ -38,16 +45,15 @@ export class Registries {
   add<K extends Kind>(
     kind: K,
     name: string,
-    value: Registry[K],
-    owner: Owner,
+    { value, owner, order }: { value: Registry[K]; owner: Owner; order: number },
   ): { undo: () => void; collision?: Collision } {
     const slot = this.slot(kind);
-    const claim = { name, value, owner } as Registered;
+    const claim = { name, value, owner, order } as Claim;
     const claims = slot.claims.get(name) ?? [];
     // The same extension registering a name again replaces its own claim.
     const own = claims.findIndex((each) => each.owner === owner);
     if (own >= 0) claims.splice(own, 1);
-    const lower = claims.findIndex((each) => RANK[each.owner.scope] < RANK[owner.scope]);
+    const lower = claims.findIndex((each) => isBetter(claim, each));
     claims.splice(lower < 0 ? claims.length : lower, 0, claim);
     slot.claims.set(name, claims);
     this.settleName(kind, slot, name);
@@ -59,7 +65,7 @@ export class Registries {
     };
   }
 
-  private remove(kind: Kind, name: string, claim: Registered): void {
+  private remove(kind: Kind, name: string, claim: Claim): void {
     const slot = this.slot(kind);
     const left = (slot.claims.get(name) ?? []).filter((each) => each !== claim);
     slot.claims.set(name, left);

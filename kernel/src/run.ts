@@ -1,7 +1,8 @@
 /**
  * One run: its signal, and how it is given up when something in it does not listen (K9).
  *
- *   abort ──► signal fires ──► grace period ──► what is still waited for is abandoned
+ *   abort ──► signals fire ──► grace period ──► what is still waited for is abandoned
+ *   unload ─► the owner's signal fires, and what it was doing is abandoned at once (E1)
  */
 import type { Owner } from "./contract.ts";
 import { AgentError } from "./errors.ts";
@@ -10,17 +11,24 @@ import { uuidv7 } from "./values.ts";
 export const ABANDONED = Symbol("abandoned");
 const DEFAULT_GRACE_MS = 5_000;
 
+interface Wait {
+  owner: Owner | undefined;
+  giveUp(): void;
+}
+
 export class Run {
   readonly id = uuidv7();
   turnIndex = -1;
   /** The number of failed attempts in a row. */
   attempt = 0;
   isAbandoned = false;
+  readonly graceMs: number;
   private readonly controller = new AbortController();
-  private readonly graceMs: number;
+  /** Each owner's tools get a signal of their own, which its unloading fires too. */
+  private readonly owners = new Map<Owner, AbortController>();
+  private readonly dropped = new Set<Owner>();
+  private readonly waits: Wait[] = [];
   private grace: ReturnType<typeof setTimeout> | undefined;
-  /** Ends the one wait that the loop is in, if it is in one. */
-  private giveUp: (() => void) | undefined;
   private readonly onAbandon: () => void;
 
   constructor(graceMs: number | undefined, onAbandon: () => void) {
@@ -36,21 +44,52 @@ export class Run {
     return this.controller.signal.aborted;
   }
 
+  signalOf(owner: Owner): AbortSignal {
+    let controller = this.owners.get(owner);
+    if (!controller) {
+      controller = new AbortController();
+      if (this.isAborted) controller.abort(this.signal.reason);
+      this.owners.set(owner, controller);
+    }
+    return controller.signal;
+  }
+
   abort(reason = "The run was aborted."): void {
     if (this.isAborted) return;
     this.grace = setTimeout(() => this.abandon(), this.graceMs);
-    this.controller.abort(new AgentError("aborted", reason));
+    const error = new AgentError("aborted", reason);
+    this.controller.abort(error);
+    for (const controller of this.owners.values()) controller.abort(error);
   }
 
-  /** Waits for work, but not beyond the grace period of an abort. */
-  bounded<T>(work: Promise<T>): Promise<T | typeof ABANDONED> {
+  /** Ends what an owner is doing: it is being unloaded. */
+  drop(owner: Owner): void {
+    this.dropped.add(owner);
+    this.owners.get(owner)?.abort(new AgentError("aborted", `${owner.name} was unloaded.`));
+    for (const wait of this.waits) if (wait.owner === owner) wait.giveUp();
+  }
+
+  hasDropped(owner: Owner): boolean {
+    return this.dropped.has(owner);
+  }
+
+  /** Waits for work, but not beyond the grace period of an abort, nor beyond its owner. */
+  bounded<T>(work: Promise<T>, owner?: Owner): Promise<T | typeof ABANDONED> {
     if (this.isAbandoned) {
       work.catch(ignore);
       return Promise.resolve(ABANDONED);
     }
     return new Promise((resolve, reject) => {
-      this.giveUp = () => resolve(ABANDONED);
-      work.then(resolve, reject);
+      const wait: Wait = { owner, giveUp: () => resolve(ABANDONED) };
+      this.waits.push(wait);
+      const end = () => {
+        const at = this.waits.lastIndexOf(wait);
+        if (at >= 0) this.waits.splice(at, 1);
+      };
+      work.then(
+        (value) => (end(), resolve(value)),
+        (thrown: unknown) => (end(), reject(thrown)),
+      );
     });
   }
 
@@ -71,20 +110,19 @@ export class Run {
   /** Leaves no timer running. */
   end(): void {
     clearTimeout(this.grace);
-    this.giveUp = undefined;
+    this.waits.length = 0;
   }
 
   private abandon(): void {
     this.isAbandoned = true;
     this.onAbandon();
-    this.giveUp?.();
+    for (const wait of this.waits) wait.giveUp();
   }
 }
 
 /** The error that tells who did not listen to an abort. */
-export function abandonedError(owner: Owner, what: string, graceMs: number | undefined): AgentError {
-  const seconds = (graceMs ?? DEFAULT_GRACE_MS) / 1000;
-  return new AgentError("abandoned", `${what} did not end within ${seconds} s of an abort and was given up.`, {
+export function abandonedError(owner: Owner, what: string, graceMs: number): AgentError {
+  return new AgentError("abandoned", `${what} did not end within ${graceMs / 1000} s of an abort and was given up.`, {
     hint: "Pass the signal on to whatever it waits for.",
     owner: owner.name,
   });

@@ -1,4 +1,7 @@
-import type { Message, Usage } from "./messages.ts";
+import type { ContextUsage } from "./contract.ts";
+import type { Core } from "./core.ts";
+import type { AssistantMessage, Message, Usage } from "./messages.ts";
+import type { TranscriptTree } from "./transcript.ts";
 
 /** Four characters make a token, an image counts as 4,800 characters: the estimate that Pi's sessions are measured by. */
 const CHARS_PER_TOKEN = 4;
@@ -44,14 +47,32 @@ export function estimateTokens(messages: readonly Message[]): number {
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
-/** The last answer's own count, and an estimate of what came after it. */
-export function contextTokens(messages: readonly Message[]): number {
-  for (let i = messages.length - 1; i >= 0; i--) {
+/** The last answer's own count, and an estimate of what came after it. What was counted before a compaction is not so any more. */
+export function contextTokens(transcript: TranscriptTree): number {
+  const messages = transcript.project();
+  const at = lastCounted(transcript, messages);
+  if (at < 0) return estimateTokens(messages);
+  const counted = messages[at] as AssistantMessage;
+  return counted.usage.totalTokens + estimateTokens(messages.slice(at + 1));
+}
+
+/** How full the context is; unknown right after a compaction, until the next answer. */
+export function contextUsage({ model, transcript }: Core): ContextUsage | undefined {
+  if (!model) return undefined;
+  const { contextWindow } = model;
+  const messages = transcript.project();
+  const isUnknown = transcript.keptMessages > 0 && lastCounted(transcript, messages) < 0;
+  if (isUnknown) return { tokens: null, contextWindow, percent: null };
+  const tokens = contextTokens(transcript);
+  return { tokens, contextWindow, percent: (100 * tokens) / contextWindow };
+}
+
+function lastCounted({ keptMessages }: TranscriptTree, messages: readonly Message[]): number {
+  for (let i = messages.length - 1; i >= keptMessages; i--) {
     const message = messages[i]!;
-    if (message.role !== "assistant" || message.usage.totalTokens === 0) continue;
-    return message.usage.totalTokens + estimateTokens(messages.slice(i + 1));
+    if (message.role === "assistant" && message.usage.totalTokens > 0) return i;
   }
-  return estimateTokens(messages);
+  return -1;
 }
 
 function countChars(message: Message): number {

@@ -7,80 +7,88 @@
  * 1. Every call gets exactly one result, whatever happens (K7).
  * 2. Arguments are validated before any hook sees them, and again after hooks changed them (K3).
  * 3. Limits on effects are checked after each validation; no hook lifts them (E8).
- * 4. A tool that outlives an abort and the grace period is given up: its late result is dropped (K9).
+ * 4. A tool that outlives an abort and the grace period is given up, one that is unloaded at once: its late result is
+ *    dropped (K9, E1).
  */
 import type { Effect, Limit, MaybePromise, Registered, Tool, ToolResult } from "./contract.ts";
 import type { Core, Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
-import type { HookResult } from "./hook-points.ts";
-import { FAULT, runAs } from "./hooks.ts";
-import { blocksProblem } from "./message-shape.ts";
-import type { AssistantMessage, JsonObject, ToolCall, ToolResultMessage } from "./messages.ts";
+import { entranceOf, runAs } from "./frames.ts";
+import type { HookEvent } from "./hook-points.ts";
+import { FAULT, heard } from "./hooks.ts";
+import type { AssistantMessage, Json, JsonObject, ToolCall, ToolResultMessage } from "./messages.ts";
 import { ABANDONED, abandonedError, type Run } from "./run.ts";
+import { blocksProblem } from "./shapes.ts";
 import { prepareValidation, validate } from "./validate.ts";
-import { isPromise, isRecord, settle, toJson } from "./values.ts";
+import { isPromise, isRecord, seal, toJson } from "./values.ts";
 
 /** One call on its way to its result. */
 interface Call {
   call: ToolCall;
   registered?: Registered<"tool">;
   args: JsonObject;
+  /** What held when it was checked last. */
+  limits?: readonly Limit[];
   /** Set as soon as nothing more is to be run for it. */
   result?: ToolResult;
   durationMs?: number;
 }
 
-export interface Batch {
-  results: ToolResultMessage[];
-  /** Every result asked to end the run after the batch (K8). */
-  isTerminal: boolean;
+interface Turn {
+  message: AssistantMessage;
+  loadout: Loadout;
+  /** Stores each result, in call order. */
+  conclude(message: ToolResultMessage): MaybePromise<void>;
 }
 
-type Conclude = (message: ToolResultMessage) => MaybePromise<ToolResultMessage>;
-
-/** Runs the calls of an answer; `conclude` stores each result, in call order. */
-export async function runTools(
-  core: Core,
-  run: Run,
-  turn: { message: AssistantMessage; loadout: Loadout; conclude: Conclude },
-): Promise<Batch> {
-  await prepareValidation();
-  const calls = turn.message.content
-    .filter((block) => block.type === "toolCall")
-    .map((call): Call => ({ call, registered: turn.loadout.tools.get(call.name), args: call.arguments }));
-  const results: ToolResultMessage[] = [];
-  const finish = async (call: Call) => results.push(await turn.conclude(toMessage(call)));
-
-  if (turn.message.stopReason === "length") {
-    for (const call of calls) call.result = problem(CUT_CALL);
+/** Runs the calls of an answer. Answers whether every result asked to end the run after the batch (K8). */
+export async function runTools(core: Core, run: Run, turn: Turn): Promise<boolean> {
+  const { message, loadout } = turn;
+  const preparing = prepareValidation();
+  if (preparing) await preparing;
+  const calls: Call[] = [];
+  for (const block of message.content) {
+    if (block.type !== "toolCall") continue;
+    const result = message.stopReason === "length" ? problem(CUT_CALL) : undefined;
+    calls.push({ call: block, registered: loadout.tools.get(block.name), args: block.arguments, result });
   }
-  if (calls.some(({ registered }) => registered?.value.executionMode === "sequential")) {
-    for (const call of calls) {
-      await begin(core, run, call);
-      await performAll(core, run, [call]);
-      await finish(call);
+  const isSequential = calls.some(({ registered }) => registered?.value.executionMode === "sequential");
+  for (const step of isSequential ? calls.map((call) => [call]) : [calls]) {
+    for (const call of step) {
+      const deciding = decide(core, run, { call, loadout });
+      if (deciding) await deciding;
     }
-  } else {
-    for (const call of calls) await begin(core, run, call);
-    await performAll(core, run, calls);
-    for (const call of calls) await finish(call);
+    if (step.length === 1) await perform(core, run, step[0]!);
+    else await Promise.all(step.map((call) => perform(core, run, call)));
+    for (const call of step) {
+      const concluding = turn.conclude(toMessage(call));
+      if (concluding) await concluding;
+    }
   }
-  return { results, isTerminal: calls.every(({ result }) => result?.terminate === true) };
+  return calls.every(({ result }) => result?.terminate === true);
 }
 
 /** Announces a call and decides whether it may run. */
-async function begin(core: Core, run: Run, call: Call): Promise<void> {
-  await core.tell({ type: "tool_execution_start", ...place(run, call), args: call.call.arguments });
-  call.result ??= run.isAborted ? problem(ABORTED) : refusal(core, call);
-  if (call.result || core.hooks.at.tool_call.handlers.length === 0) return;
+function decide(core: Core, run: Run, { call, loadout }: { call: Call; loadout: Loadout }): MaybePromise<void> {
+  if (!heard(core.hooks.at.tool_execution_start)) return check(core, run, { call, loadout });
+  const told = core.tell({ type: "tool_execution_start", ...place(run, call), args: call.call.arguments });
+  return told ? told.then(() => check(core, run, { call, loadout })) : check(core, run, { call, loadout });
+}
+
+function check(core: Core, run: Run, { call, loadout }: { call: Call; loadout: Loadout }): MaybePromise<void> {
+  call.result ??= run.isAborted ? problem(ABORTED) : refusal(core, call, loadout);
+  if (!call.result && heard(core.hooks.at.tool_call)) return askGates(core, run, call);
+}
+
+async function askGates(core: Core, run: Run, call: Call): Promise<void> {
   call.result = await gate(core, run, call);
   if (run.isAborted) call.result ??= problem(ABORTED);
 }
 
 /** Checks a call by itself; sets its arguments. Answers why it cannot run, if it cannot. */
-function refusal(core: Core, call: Call): ToolResult | undefined {
+function refusal(core: Core, call: Call, loadout: Loadout): ToolResult | undefined {
   const { call: asked, registered } = call;
-  if (!registered) return problem(unknownTool(core, asked.name));
+  if (!registered) return problem(unknownTool(loadout, asked.name));
   if (asked.argumentsError) return problem(`The call was not run: ${asked.argumentsError}`);
   return checked(core, call, registered.value, asked.arguments);
 }
@@ -94,179 +102,208 @@ function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolRes
         `The arguments of ${tool.name} do not fit:\n${validation.problem}\nCall it again with what it expects.`,
       );
     call.args = validation.value;
-    return overLimit(core.limits, tool, call.args);
+    seal(call.args);
+    return overLimit(core, call);
   } catch (thrown) {
     return problem(toAgentError(thrown).message);
   }
 }
 
 async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | undefined> {
-  const { value: tool, owner } = call.registered!;
+  const { value: tool } = call.registered!;
   const before = JSON.stringify(call.args);
-  let touches: ReturnType<NonNullable<Tool["touches"]>> | undefined;
-  try {
-    touches = tool.touches?.(call.args as never, core.contextOf(owner));
-  } catch (thrown) {
-    return problem(
-      `The call was refused: ${tool.name} cannot say what it would touch: ${toAgentError(thrown).message}`,
-    );
-  }
+  const input = structuredClone(call.args);
+  let refused: ToolResult | undefined;
   const event = {
     type: "tool_call",
     ...place(run, call),
-    input: structuredClone(call.args),
-    touches: touches && { read: touches.read ?? [], write: touches.write ?? [] },
+    input,
+    /** Of the input as it is by now. */
+    get touches(): Touches {
+      try {
+        return touchesOf(core, call.registered!, this.input);
+      } catch (thrown) {
+        const why = toAgentError(thrown).message;
+        refused = problem(`The call was refused: ${tool.name} cannot say what it would touch: ${why}`);
+        return undefined;
+      }
+    },
   };
-  let refused: ToolResult | undefined;
   await core.hooks.ask(core.hooks.at.tool_call, event, (answer, decider) => {
     if (answer === FAULT) refused = problem(`The call was refused: ${decider.name} failed while deciding about it.`);
-    else if (isRecord(answer) && (answer as HookResult<"tool_call">).block) {
-      const { reason, terminate } = answer as HookResult<"tool_call">;
-      refused = { ...problem(reason ?? `The call was refused by ${decider.name}.`), terminate };
+    else if (isRecord(answer) && answer.block) {
+      const { reason, terminate } = answer;
+      const text = typeof reason === "string" ? reason : `The call was refused by ${decider.name}.`;
+      refused = { ...problem(text), terminate: terminate === true };
     }
     return refused !== undefined;
   });
   if (refused) return refused;
+  const bad = isRecord(event.input) ? seal(event.input) : "they are not an object";
+  if (bad) return problem(`The call was refused: its arguments were changed to what cannot be stored: ${bad}.`);
   return JSON.stringify(event.input) === before ? undefined : checked(core, call, tool, event.input);
 }
 
-/** Runs what may run, all at once, and gives every call its end event. */
-async function performAll(core: Core, run: Run, calls: readonly Call[]): Promise<void> {
-  for (const call of calls) if (call.result) await conclude(core, run, call);
-  const waiting = new Set(calls.filter((call) => !call.result));
-  if (waiting.size === 0) return;
-  const perform = async (call: Call) => {
-    const result = await execute(core, run, call);
-    if (!waiting.delete(call)) return;
-    call.result = result;
-    await conclude(core, run, call);
-  };
-  const work = waiting.size === 1 ? perform([...waiting][0]!) : Promise.all(Array.from(waiting, perform));
-  if ((await run.bounded<unknown>(work)) !== ABANDONED) return;
-  const abandoned = Array.from(waiting);
-  waiting.clear();
-  for (const call of abandoned) {
-    const owner = call.registered!.owner;
-    core.report({
-      owner,
-      event: "tool",
-      error: abandonedError(owner, `The tool ${call.call.name}`, core.options.graceMs),
-    });
-    call.result = problem("The tool did not stop when the run was aborted; what it did is unknown.");
-    await conclude(core, run, call);
-  }
+type Touches = HookEvent<"tool_call">["touches"];
+
+function touchesOf(core: Core, { value, owner }: Registered<"tool">, input: JsonObject): Touches {
+  if (!value.touches) return undefined;
+  const touches: unknown = runAs(owner, () => value.touches!(input as never, core.contextOf(owner)));
+  if (!isRecord(touches) || isPromise(touches)) throw new Error("its answer is no object of paths");
+  const { read = [], write = [] } = touches;
+  return { read: realPaths(core, read), write: realPaths(core, write) };
 }
 
-async function execute(core: Core, run: Run, call: Call): Promise<ToolResult> {
+function realPaths({ host }: Core, paths: unknown): string[] {
+  if (!Array.isArray(paths) || !paths.every((path) => typeof path === "string")) {
+    throw new Error("its paths are no list of texts");
+  }
+  return paths.map((path) => host.realPath(path));
+}
+
+/** Runs a call if it may, and gives it its end event. */
+async function perform(core: Core, run: Run, call: Call): Promise<void> {
+  const { at } = core.hooks;
+  if (!call.result) {
+    const updates: Promise<void>[] = [];
+    const result = await execute(core, run, call, updates);
+    call.result = heard(at.tool_result) ? await reviewed(core, run, call, result) : result;
+    if (updates.length > 0) await Promise.all(updates);
+  }
+  if (!heard(at.tool_execution_end)) return;
+  const { result, durationMs } = call;
+  Object.freeze(result);
+  const isError = result.isError ?? false;
+  await core.tell({ type: "tool_execution_end", ...place(run, call), result, isError, durationMs });
+}
+
+async function execute(core: Core, run: Run, call: Call, updates: Promise<void>[]): Promise<ToolResult> {
   const { value: tool, owner } = call.registered!;
-  const context = core.contextOf(owner);
-  const updates: Promise<void>[] = [];
+  if (run.isAborted) return problem(ABORTED);
+  if (run.hasDropped(owner)) return abandoned(core, run, call);
+  // A gate of this batch may have set a limit.
+  const over = core.limits.every((limit) => call.limits!.includes(limit)) ? undefined : overLimit(core, call);
+  if (over) return over;
   let isOver = false;
   const onUpdate = (partialResult: ToolResult) => {
-    if (isOver || core.hooks.at.tool_execution_update.handlers.length === 0) return;
+    if (isOver || run.isAbandoned || !heard(core.hooks.at.tool_execution_update)) return;
+    // The tool may go on changing its own.
+    const copy = sealedCopy(partialResult) as unknown as ToolResult;
     const told = core.tell({
       type: "tool_execution_update",
       ...place(run, call),
       args: call.args,
-      partialResult,
+      partialResult: copy,
     });
     if (told) updates.push(told);
   };
   const startedAt = performance.now();
-  let result: ToolResult;
   try {
-    const running = runAs(owner, () => tool.execute(call.call.id, call.args as never, run.signal, onUpdate, context));
-    result = settled(isPromise(running) ? await running : running, tool.name);
+    const signal = run.signalOf(owner);
+    const context = core.contextOf(owner);
+    const { resource } = entranceOf(owner);
+    const running: unknown = resource.runInAsyncScope(() =>
+      tool.execute(call.call.id, call.args as never, signal, onUpdate, context),
+    );
+    const ran = isPromise(running) ? await run.bounded(running, owner) : running;
+    return ran === ABANDONED ? abandoned(core, run, call) : sound(ran, tool.name);
   } catch (thrown) {
     const error = toAgentError(thrown, owner.name);
-    result = problem([error.message, error.hint].filter(Boolean).join("\n"));
+    return problem([error.message, error.hint].filter(Boolean).join("\n"));
+  } finally {
+    isOver = true;
+    call.durationMs = performance.now() - startedAt;
   }
-  isOver = true;
-  call.durationMs = performance.now() - startedAt;
-  if (updates.length > 0) await Promise.all(updates);
-  return core.hooks.at.tool_result.handlers.length > 0 ? reviewed(core, run, call, result) : result;
+}
+
+/** What a call comes to that nobody waits for any more: its tool did not listen to an abort, or is unloaded. */
+function abandoned(core: Core, run: Run, { registered, call }: Call): ToolResult {
+  const { owner } = registered!;
+  if (!run.isAbandoned)
+    return problem(`The tool ${call.name} was unloaded; if it was running, what it did is unknown.`);
+  const error = abandonedError(owner, `The tool ${call.name}`, run.graceMs);
+  core.report({ owner, event: "tool", error });
+  return problem("The tool did not stop when the run was aborted; what it did is unknown.");
 }
 
 /** Lets the `tool_result` hooks change a result; a change that cannot be stored is not taken. */
 async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): Promise<ToolResult> {
-  const { content, details, isError = false, usage } = result;
-  const event = {
-    type: "tool_result",
-    ...place(run, call),
-    input: call.args,
-    content,
-    details,
-    isError,
-    usage,
+  let current = result;
+  const state = () => {
+    const { content, details, isError = false, usage } = current;
+    return { type: "tool_result", ...place(run, call), input: call.args, content, details, isError, usage };
   };
-  let terminate = result.terminate;
+  const event = state();
   await core.hooks.ask(core.hooks.at.tool_result, event, (answer) => {
-    if (answer === FAULT || !isRecord(answer)) return;
-    const change = answer as HookResult<"tool_result">;
-    const sound = settled({ content: event.content, ...change }, call.call.name);
-    for (const key of ["content", "details", "isError", "usage"] as const) {
-      if (change[key] !== undefined) Object.assign(event, { [key]: sound[key] });
+    if (isRecord(answer)) {
+      const whole = sound({ ...current, ...answer }, call.call.name);
+      if (answer.usage !== undefined && !whole.usage) throw new Error("tool_result must answer with usage.");
+      current = whole;
     }
-    terminate = change.terminate ?? terminate;
+    // What a handler did to the event itself counts for nothing.
+    Object.assign(event, state());
   });
-  return {
-    content: event.content,
-    details: event.details,
-    isError: event.isError,
-    usage: event.usage,
-    terminate,
-  };
-}
-
-function conclude(core: Core, run: Run, call: Call): MaybePromise<void> {
-  if (core.hooks.at.tool_execution_end.handlers.length === 0) return;
-  const { result, durationMs } = call;
-  const isError = result!.isError ?? false;
-  return core.tell({ type: "tool_execution_end", ...place(run, call), result: result!, isError, durationMs });
+  return current;
 }
 
 /** Holds a tool to its contract. Fails with a plain reason when what came back is not a result. */
-function settled(result: unknown, name: string): ToolResult {
+function sound(result: unknown, name: string): ToolResult {
   if (!isRecord(result)) throw new Error(`The tool ${name} returned no result.`);
-  const content = result.content ?? [];
-  if (blocksProblem(content)) {
-    throw new Error(`The tool ${name} returned content that is neither text nor image.`);
-  }
-  const bad = settle(content);
+  const { content = [], details, isError, terminate, usage } = result as Partial<ToolResult>;
+  if (blocksProblem(content)) throw new Error(`The tool ${name} returned content that is neither text nor image.`);
+  const bad = seal(content);
   if (bad) throw new Error(`The tool ${name} returned content that cannot be stored: ${bad}.`);
-  const details = settle(result.details) ? toJson(result.details) : result.details;
   return {
-    ...(result as unknown as ToolResult),
-    content: content as ToolResult["content"],
-    usage: settle(result.usage) ? undefined : (result.usage as ToolResult["usage"]),
-    details: details as ToolResult["details"],
+    content,
+    details: storable(details),
+    isError: isError === true || undefined,
+    terminate: terminate === true || undefined,
+    usage: isRecord(usage) && seal(usage) === undefined ? usage : undefined,
   };
+}
+
+/** What is not JSON is copied as far as it is. */
+function storable(value: Json | undefined): Json | undefined {
+  return value === undefined || (typeof value === "object" && seal(value) === undefined) ? value : sealedCopy(value);
+}
+
+function sealedCopy(value: unknown): Json {
+  const copy = toJson(value);
+  seal(copy);
+  return copy;
 }
 
 function toMessage({ call, result, durationMs }: Call): ToolResultMessage {
   const { content, details, usage, isError = false } = result!;
-  return {
+  // Most have all but details and usage: an object that is made whole takes half the room.
+  const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
     toolName: call.name,
     content,
-    ...(details === undefined ? {} : { details }),
-    ...(usage === undefined ? {} : { usage }),
     isError,
     timestamp: Date.now(),
-    ...(durationMs === undefined ? {} : { durationMs: Math.round(durationMs * 1000) / 1000 }),
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
   };
+  if (details !== undefined) message.details = details;
+  if (usage !== undefined) message.usage = usage;
+  return Object.freeze(message);
 }
 
 const LEVEL: Record<Effect, number> = { read: 0, write: 1, execute: 2 };
 
-function overLimit(limits: readonly Limit[], tool: Tool, args: JsonObject): ToolResult | undefined {
+function overLimit({ limits }: Core, call: Call): ToolResult | undefined {
+  call.limits = limits;
   if (limits.length === 0) return undefined;
-  const declared = typeof tool.effect === "function" ? tool.effect(args as never) : (tool.effect ?? "execute");
+  const { args } = call;
+  const { value: tool, owner } = call.registered!;
+  const { effect: given = "execute" } = tool;
+  const declared = typeof given === "function" ? runAs(owner, () => given(args as never)) : given;
   for (const limit of limits) {
     const effect = limit.classify?.({ toolName: tool.name, args, effect: declared }) ?? declared;
     const lower = LEVEL[effect] < LEVEL[declared] ? effect : declared;
-    if (LEVEL[lower] > LEVEL[limit.ceiling]) {
+    // What is no effect at all counts as the worst.
+    if (!(LEVEL[lower] <= LEVEL[limit.ceiling])) {
       return problem(
         `The call was not run: ${tool.name} would ${lower}, and ${limit.reason} allows no more than ${limit.ceiling}.`,
       );
@@ -279,13 +316,15 @@ const ABORTED = "The call was not run: the run was aborted.";
 const CUT_CALL =
   "The call was not run: the answer hit the output limit, so its arguments may be cut. Make the call again, complete and shorter.";
 
-function unknownTool(core: Core, name: string): string {
-  const names = [...core.loadout().tools.keys()].join(", ");
+function unknownTool(loadout: Loadout, name: string): string {
+  const names = [...loadout.tools.keys()].join(", ");
   return `There is no tool ${name}. The tools are: ${names || "none"}.`;
 }
 
 function problem(text: string): ToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+  const content: ToolResult["content"] = [{ type: "text", text }];
+  seal(content);
+  return { content, isError: true };
 }
 
 function place(run: Run, { call }: Call) {

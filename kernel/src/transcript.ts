@@ -6,18 +6,18 @@ import type { Projector, Transcript } from "./contract.ts";
 import { AgentError } from "./errors.ts";
 import type { Draft, Entry, Message } from "./messages.ts";
 import { Projection } from "./projection.ts";
-import { settle } from "./values.ts";
+import { seal } from "./values.ts";
 
 /** Entry types that say something about a session without being a place in it. */
 const ASIDES = new Set(["label", "session_info", "usage"]);
 
-/** Odd, so that every number comes before one comes again; near the golden ratio of 2^32, so that neighbours look apart. */
-const ID_STEP = 0x9e3779b1;
-/** A ninth digit in front keeps the zeros of the eight. */
-const ID_MARK = 2 ** 32;
+/** The last three digits of an id, in an order in which neighbours look apart. */
+const ID_TAILS = Array.from({ length: 4_096 }, (_, i) => hex((i * 2_531) % 4_096, 3));
 
 export class TranscriptTree implements Transcript {
   leafId: string | null = null;
+  /** The id of the newest entry. */
+  private lastId: string | null = null;
   /** In the order in which they came. */
   private entries: Entry[] = [];
   /** Each entry's parent is the one before it, so that a path is a part of the list. */
@@ -28,7 +28,9 @@ export class TranscriptTree implements Transcript {
   private sourceOf: { projection: Projection; ids: Map<Message, string>; upTo: number } | undefined;
   private readonly projectors: (type: string) => Projector | undefined;
   private readonly clock = createClock();
-  private lastId = (Math.random() * 2 ** 32) >>> 0;
+  private idHead = "";
+  private readonly idHeads = new Set<string>();
+  private idCount = 0;
   private hasLoaded = false;
 
   constructor(projectors: (type: string) => Projector | undefined) {
@@ -39,6 +41,12 @@ export class TranscriptTree implements Transcript {
     return this.entries.length;
   }
 
+  /** How many of the projected messages a compaction left: what was counted in them is not so any more. */
+  get keptMessages(): number {
+    this.project();
+    return this.projection!.kept;
+  }
+
   /** Takes over stored entries; the leaf is the last one that is a place in the conversation. */
   load(entries: readonly Entry[]): void {
     this.entries = [...entries];
@@ -46,26 +54,44 @@ export class TranscriptTree implements Transcript {
     this.index.byParent.clear();
     this.index.upTo = 0;
     this.hasLoaded = true;
-    for (const entry of entries) settle(entry);
+    for (const entry of entries) seal(entry);
     this.isLine = entries.every(({ parentId }, i) => parentId === (entries[i - 1]?.id ?? null));
+    this.lastId = entries.at(-1)?.id ?? null;
     this.leafId = entries.findLast((entry) => !ASIDES.has(entry.type))?.id ?? null;
     this.projection = undefined;
   }
 
   /** Appends a draft at the leaf. Fails with `invalid_entry` when it is not JSON. */
   append(draft: Draft): Entry {
-    const { leafId } = this;
-    const place = { type: draft.type, id: this.freshId(), parentId: leafId, timestamp: this.clock() };
+    // The place comes first in a file, and last in what counts.
+    const place = { type: draft.type, id: this.freshId(), parentId: this.leafId, timestamp: this.clock() };
     const entry = { ...place, ...draft, ...place } as Entry;
-    const problem = settle(entry);
+    const problem = seal(entry);
     if (problem) {
       throw new AgentError("invalid_entry", `The ${draft.type} entry cannot be stored: ${problem}.`, {
         hint: "Store plain JSON: no functions, no cycles, no class instances.",
       });
     }
-    this.isLine &&= leafId === (this.entries[this.entries.length - 1]?.id ?? null);
+    return this.add(entry);
+  }
+
+  /** Appends a message that is sealed already. */
+  appendMessage(message: Message): Entry {
+    return this.add(
+      Object.freeze({
+        type: "message",
+        id: this.freshId(),
+        parentId: this.leafId,
+        timestamp: this.clock(),
+        message,
+      }),
+    );
+  }
+
+  private add(entry: Entry): Entry {
+    this.isLine &&= this.leafId === this.lastId;
     this.entries.push(entry);
-    this.leafId = entry.id;
+    this.leafId = this.lastId = entry.id;
     if (this.projection && !this.projection.grow(entry)) this.projection = undefined;
     return entry;
   }
@@ -83,7 +109,7 @@ export class TranscriptTree implements Transcript {
 
   path(leaf: string | null = this.leafId): readonly Entry[] {
     if (leaf === null) return [];
-    if (this.isLine && leaf === this.entries[this.entries.length - 1]?.id) return [...this.entries];
+    if (this.isLine && leaf === this.lastId) return [...this.entries];
     const { byId } = this.indexed();
     const path: Entry[] = [];
     for (let id: string | null = leaf; id !== null; ) {
@@ -106,6 +132,14 @@ export class TranscriptTree implements Transcript {
     }
     this.projection ??= new Projection(this.path(), this.projectors);
     return this.projection.settled();
+  }
+
+  /** What would be projected if these drafts were appended. */
+  preview(drafts: readonly Draft[]): readonly Message[] {
+    if (drafts.length === 0) return this.project();
+    const place = { id: "", parentId: this.leafId, timestamp: this.clock() };
+    const entries = drafts.map((draft) => ({ ...draft, ...place }) as Entry);
+    return new Projection([...this.path(), ...entries], this.projectors).settled();
   }
 
   source(message: Message): string | undefined {
@@ -138,14 +172,28 @@ export class TranscriptTree implements Transcript {
     });
   }
 
-  /** Steps through all 32-bit numbers from a random one: none of its own comes twice, only a loaded one can be met. */
+  /** An id that no entry here has: a random head for every 4,096 of them. */
   private freshId(): string {
     for (;;) {
-      this.lastId = (this.lastId + ID_STEP) >>> 0;
-      const id = (ID_MARK + this.lastId).toString(16).slice(1);
+      const tail = this.idCount++ & 4_095;
+      if (tail === 0) this.idHead = this.freshHead();
+      const id = this.idHead + ID_TAILS[tail]!;
       if (!this.hasLoaded || !this.get(id)) return id;
     }
   }
+
+  private freshHead(): string {
+    for (;;) {
+      const head = hex(Math.floor(Math.random() * 2 ** 20), 5);
+      if (this.idHeads.has(head)) continue;
+      this.idHeads.add(head);
+      return head;
+    }
+  }
+}
+
+function hex(number: number, digits: number): string {
+  return number.toString(16).padStart(digits, "0");
 }
 
 /** Formatting a date costs more than the rest of an append, so a millisecond is formatted once. */

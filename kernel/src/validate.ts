@@ -5,16 +5,12 @@
 import type { TSchema } from "typebox";
 import type { Validator } from "typebox/compile";
 import type { JsonObject } from "./messages.ts";
+import { isLinear, maxLengthFor } from "./pattern-cost.ts";
 import { isRecord } from "./values.ts";
 
 type Schema = Record<string, unknown>;
 export type Validation = { ok: true; value: JsonObject } | { ok: false; problem: string };
 
-/** A longer string is not held against a pattern, and a pattern that can run away is not used at all. */
-const MAX_PATTERN_INPUT = 10_000;
-const MAX_PATTERN = 500;
-/** A repeated group that itself repeats or branches, or a back reference: what makes a search exponential. */
-const RUNAWAY = /\((?:[^()\\]|\\.)*[+*{|](?:[^()\\]|\\.)*\)[+*{]|\\[1-9]|\(\?<?[=!]/;
 const MAX_SHOWN = 200;
 
 let compile: ((schema: TSchema) => Validator) | undefined;
@@ -50,26 +46,32 @@ function fits(schema: Schema, value: unknown): boolean {
   return validatorOf(schema).Check(value);
 }
 
-/** Copies a schema without the patterns that could keep a search busy for ever. */
+/** Copies a schema without the patterns that could keep a search busy for ever; the others are held to shorter texts. */
 function bounded(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(bounded);
   if (!isRecord(schema)) return schema;
   const copy: Schema = {};
-  for (const [key, part] of Object.entries(schema)) {
-    if (key === "pattern" && typeof part === "string" && !isSafePattern(part)) continue;
-    if (key === "patternProperties" && !Object.keys(part as Schema).every(isSafePattern)) continue;
-    copy[key] = bounded(part);
-  }
-  if (typeof copy.pattern === "string") {
-    copy.maxLength = Math.min(Number(schema.maxLength ?? MAX_PATTERN_INPUT), MAX_PATTERN_INPUT);
+  for (const [key, part] of Object.entries(schema)) copy[key] = VALUES.includes(key) ? part : bounded(part);
+  if (typeof schema.pattern === "string") boundPattern(copy, schema.pattern);
+  // Names have no length to hold them to.
+  if (isRecord(schema.patternProperties) && !Object.keys(schema.patternProperties).every(isLinear)) {
+    delete copy.patternProperties;
+    delete copy.additionalProperties;
   }
   return copy;
 }
 
-function isSafePattern(pattern: string): boolean {
-  return pattern.length <= MAX_PATTERN && !RUNAWAY.test(pattern);
+function boundPattern(copy: Schema, pattern: string): void {
+  delete copy.pattern;
+  const maxLength = maxLengthFor(pattern);
+  if (maxLength === undefined) return;
+  // A text that is too long to be searched passes: the tool has to look at it.
+  const held = { anyOf: [{ minLength: maxLength + 1 }, { maxLength, pattern }] };
+  copy.allOf = [...((copy.allOf as Schema[] | undefined) ?? []), held];
 }
 
+/** Parts of a schema that are values, whatever they look like. */
+const VALUES = ["const", "enum", "default", "examples"];
 type Fits = (schema: Schema, value: unknown) => boolean;
 
 /** Bends a value towards its schema: a copy where something changed, the value itself where nothing did. */

@@ -3,35 +3,48 @@ import type { Json } from "./messages.ts";
 /** Deeper than this a value is not stored: no provider takes it, and naive readers overflow their stack. */
 const MAX_DEPTH = 200;
 
+/** What came frozen, and passed. That something is frozen says nothing by itself. */
+const sealed = new WeakSet<object>();
+
 /**
  * Makes a value safe to keep: freezes it through and through, and answers what is wrong with it, if anything is.
- * A frozen value has passed already and costs one look. Strings with lone surrogates are replaced in place.
+ * Strings with lone surrogates are replaced in place.
  */
-export function settle(value: unknown, depth = 0): string | undefined {
+export function seal(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return scalarProblem(value);
-  // Asking whether it is extensible is the cheaper half of asking whether it is frozen.
-  if (!Object.isExtensible(value) && Object.isFrozen(value)) return undefined;
+  try {
+    return sealObject(value, 0);
+  } catch (thrown) {
+    return `it cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  }
+}
+
+function sealObject(value: object, depth: number): string | undefined {
+  const isFresh = Object.isExtensible(value);
+  if (!isFresh && sealed.has(value)) return undefined;
   if (depth > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`;
-  if (!Array.isArray(value) && !isPlain(value)) return "it holds an object that is not plain JSON";
   // Counting through a list, and `in` for an object: either is the fastest for its kind.
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
-      const problem = settlePart(value as unknown as Record<number, unknown>, i, depth);
+      const problem = sealMember(value as unknown as Record<number, unknown>, i, depth);
       if (problem !== undefined) return problem;
     }
   } else {
+    if (!isPlain(value)) return "it holds an object that is not plain JSON";
     for (const key in value) {
-      const problem = settlePart(value as Record<string, unknown>, key, depth);
+      if (!key.isWellFormed()) return "a name in it is not well-formed Unicode";
+      const problem = sealMember(value as Record<string, unknown>, key, depth);
       if (problem !== undefined) return problem;
     }
   }
-  Object.freeze(value);
+  if (isFresh) Object.freeze(value);
+  else sealed.add(Object.freeze(value));
   return undefined;
 }
 
-function settlePart(holder: Record<string | number, unknown>, key: string | number, depth: number): string | undefined {
+function sealMember(holder: Record<string | number, unknown>, key: string | number, depth: number): string | undefined {
   const part = holder[key];
-  if (typeof part === "object") return settle(part, depth + 1);
+  if (typeof part === "object" && part !== null) return sealObject(part, depth + 1);
   if (typeof part !== "string") return scalarProblem(part);
   if (!part.isWellFormed()) holder[key] = part.toWellFormed();
   return undefined;
@@ -53,8 +66,19 @@ export function toJson(value: unknown, depth = 0): Json {
   if (depth > MAX_DEPTH) return "(nested too deep)";
   if (Array.isArray(value)) return value.map((part) => toJson(part, depth + 1));
   const copy: { [key: string]: Json } = {};
-  for (const [key, part] of Object.entries(value)) if (part !== undefined) copy[key] = toJson(part, depth + 1);
+  for (const key of Object.keys(value)) {
+    const part = readable(value as Record<string, unknown>, key);
+    if (part !== undefined) copy[key.toWellFormed()] = toJson(part, depth + 1);
+  }
   return copy;
+}
+
+function readable(holder: Record<string, unknown>, key: string): unknown {
+  try {
+    return holder[key];
+  } catch {
+    return "(cannot be read)";
+  }
 }
 
 export function isPromise(value: unknown): value is Promise<unknown> {
