@@ -23,6 +23,8 @@ export type CredentialStore = Services["credentials"] & {
   hasKey(provider: string): boolean;
   /** Takes the key of `--api-key`, for this process and this provider only. */
   useApiKey(provider: string, key: string): void;
+  /** Forgets what commands printed. `auth.json` is read at every question anyway. */
+  reload(): void;
 };
 
 export interface CredentialOptions {
@@ -61,6 +63,10 @@ class Credentials implements CredentialStore {
 
   useApiKey(provider: string, key: string): void {
     this.#given.set(provider, key);
+  }
+
+  reload(): void {
+    this.#printed.clear();
   }
 
   names(): string[] {

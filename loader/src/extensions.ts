@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   type Agent,
   AgentError,
+  type Extension,
   type ExtensionEntry,
   type ExtensionReport,
   type Owner,
@@ -35,17 +36,16 @@ export interface OwnExtensions {
   now: Wanted[];
   inside: Inside[];
   problems: AgentError[];
+  /** The first `-e` that names none (`extension_source`), or one that cannot be accepted (`extension_refused`). */
+  typedFault?: AgentError;
 }
 
-/**
- * Finds the person's own extensions. Fails with `extension_source` for a `-e` that names none, and with
- * `extension_refused` for one that cannot be accepted (E2).
- */
+/** Finds the person's own extensions. What was typed is relative to the folder `typedIn`. */
 export async function findOwnExtensions(
   places: Places,
-  asked: { typed: readonly string[]; list: readonly string[]; isDiscovering: boolean },
+  asked: { typed: readonly string[]; typedIn: string; list: readonly string[]; isDiscovering: boolean },
 ): Promise<OwnExtensions> {
-  const { agentDir, cwd, home } = places;
+  const { agentDir, home } = places;
   const view = createOwnView((path) => belongsToProject(places, path));
   const result: OwnExtensions = { now: [], inside: [], problems: [] };
   const seen = new Set<string>();
@@ -55,7 +55,7 @@ export async function findOwnExtensions(
       if (seen.has(real)) continue;
       seen.add(real);
       if (refusal === INSIDE) result.inside.push({ path: real, source, isTyped: scope === "flag" });
-      else if (refusal !== undefined && scope === "flag") throw refuse(path, refusal);
+      else if (refusal !== undefined && scope === "flag") result.typedFault ??= refuse(path, refusal);
       else if (refusal !== undefined) result.problems.push(refuse(path, refusal));
       else result.now.push({ path, requires, scope });
     }
@@ -63,8 +63,8 @@ export async function findOwnExtensions(
   const findAll = (path: string) => find("extension", view, path);
   const typed: Found[] = [];
   for (const path of asked.typed) {
-    const found = await findAll(resolveFrom(cwd, path, home));
-    if (found.length === 0) throw missing(path);
+    const found = await findAll(resolveFrom(asked.typedIn, path, home));
+    if (found.length === 0) result.typedFault ??= missing(path);
     typed.push(...found);
   }
   // What was typed has its own place, last, even if it would be found without.
@@ -84,15 +84,24 @@ export async function findOwnExtensions(
   return result;
 }
 
+/** Where extensions are loaded into. */
+export interface Into {
+  agent: Agent;
+  importer: Importer;
+  /** Names of what is loaded already: a new instance takes its place, and it goes on where that fails. */
+  alive: ReadonlySet<string>;
+  check?: Check;
+  /** Stands between an extension and its `pi`. */
+  adapt?: (extension: Extension) => Extension;
+}
+
 /**
  * Imports files and hands them to the agent: side by side the imports, in order the factories. Answers a report on each;
  * what fails keeps nothing else from loading (E2).
  */
-export async function loadExtensions(
-  wanted: readonly Wanted[],
-  into: { agent: Agent; importer: Importer; check?: Check },
-): Promise<ExtensionReport[]> {
+export async function loadExtensions(wanted: readonly Wanted[], into: Into): Promise<ExtensionReport[]> {
   if (wanted.length === 0) return [];
+  const { importer, check, adapt = (extension) => extension } = into;
   const startedAt = performance.now();
   const reports = new Map<Owner, ExtensionReport>();
   const owners: Owner[] = [];
@@ -101,17 +110,56 @@ export async function loadExtensions(
       const owner: Owner = { name: path, scope, path };
       owners.push(owner);
       try {
-        return { owner, requires, extension: await runAs(owner, () => into.importer.load(path, into.check)) };
+        return { owner, requires, extension: adapt(await runAs(owner, () => importer.load(path, check))) };
       } catch (thrown) {
-        const loadMs = Math.round(performance.now() - startedAt);
-        reports.set(owner, { owner, state: "failed", loadMs, error: toAgentError(thrown, path) });
+        const report = reportFailure(owner, { thrown, startedAt, into });
+        reports.set(owner, report);
+        await tellFailure(report, into.agent);
         return undefined;
       }
     }),
   );
   const imported = entries.filter((entry) => entry !== undefined);
-  for (const report of await into.agent.extend(imported)) reports.set(report.owner, locate(report));
+  for (const report of await into.agent.extend(imported, { replace: true })) reports.set(report.owner, locate(report));
   return owners.flatMap((owner) => reports.get(owner) ?? []);
+}
+
+function reportFailure(
+  owner: Owner,
+  { thrown, startedAt, into }: { thrown: unknown; startedAt: number; into: Into },
+): ExtensionReport {
+  const loadMs = Math.round(performance.now() - startedAt);
+  const costs = { hookMs: 0, promptTokens: 0, errors: 1, slow: [] };
+  return {
+    owner,
+    state: into.alive.has(owner.name) ? "kept" : "failed",
+    loadMs,
+    ...costs,
+    error: toAgentError(thrown, owner.name),
+  };
+}
+
+/** Tells whether an instance of it is loaded, be it an old one. */
+export function isAlive({ state }: ExtensionReport): boolean {
+  return state === "loaded" || state === "kept";
+}
+
+/** Tells whether a report is about one of these files. */
+export function isOneOf(files: readonly { path: string }[], { owner }: ExtensionReport): boolean {
+  return files.some(({ path }) => path === owner.name);
+}
+
+/** Tells whether what is loaded is still to be: it was found, or it was typed and something that was typed is gone. */
+export function isFound(report: ExtensionReport, { now, typedFault }: OwnExtensions): boolean {
+  return isOneOf(now, report) || (typedFault !== undefined && report.owner.scope === "flag");
+}
+
+/** Tells of a file that could not be imported as the kernel tells of a factory that failed. */
+async function tellFailure({ owner, error }: ExtensionReport, agent: Agent): Promise<void> {
+  if (!error) return;
+  const { message, code } = error;
+  const told = { owner: owner.name, extensionPath: owner.path, event: "load", error: message, code };
+  await agent.dispatch("extension_error", told);
 }
 
 /** Puts the place in the source before the message of a factory that threw. */

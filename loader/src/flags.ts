@@ -1,23 +1,28 @@
 import { AgentError, type Flag, type FlagValue, type Registered } from "@pi-agent/kernel";
 import { nearestNames } from "./nearest-names.ts";
+import type { LoadFlags } from "./options.ts";
 
 type Flags = ReadonlyMap<string, Registered<"flag">>;
 
-/**
- * Checks flags against what extensions registered, by long or short name. `known` are the front end's own, which pass
- * as they are. Fails with `unknown_flag` and `flag_value`.
- */
+/** Fills in the flags of a start, once what user scope registers is known. Fails with `unknown_flag` and `flag_value`. */
+export function fillFlags(flags: Map<string, FlagValue>, given: LoadFlags | undefined, registered: Flags): void {
+  const { values = new Map<string, FlagValue>(), offline, verbose } = given ?? {};
+  const settled = typeof values === "function" ? values(registered) : settleFlags(values, registered);
+  for (const [name, value] of settled) flags.set(name, value);
+  if (offline) flags.set("offline", true);
+  if (verbose) flags.set("verbose", true);
+}
+
+/** Checks flags against what extensions registered, by long or short name. Fails with `unknown_flag` and `flag_value`. */
 export function settleFlags(
   values: ReadonlyMap<string, FlagValue | undefined>,
   registered: Flags,
-  known: readonly string[] = [],
 ): Map<string, FlagValue> {
   const settled = new Map<string, FlagValue>();
   for (const [name, value] of values) {
     const found = find(registered, name);
-    if (found) settled.set(found.name, toValue(found.name, found.value, value));
-    else if (known.includes(name)) settled.set(name, value ?? true);
-    else throw unknown(name, [...registered.keys(), ...known]);
+    if (!found) throw unknown(name, [...registered.keys()]);
+    settled.set(found.name, toValue(found.name, found.value, value));
   }
   return settled;
 }

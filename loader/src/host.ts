@@ -1,8 +1,11 @@
-import { AgentError, type FlagValue, type Host, headlessUi } from "@pi-agent/kernel";
+import { resolve } from "node:path";
+import { type FlagValue, type Host, headlessUi } from "@pi-agent/kernel";
 import type { CredentialStore } from "./credentials.ts";
 import { exec } from "./exec.ts";
+import type { LifeCycle } from "./life-cycle.ts";
 import type { ModelStore } from "./models.ts";
 import type { LoadMode, LoadOptions } from "./options.ts";
+import { realPathOf } from "./places.ts";
 import type { LoadPlan } from "./plan.ts";
 import type { ResourceStore } from "./resources.ts";
 import type { SettingsStore } from "./settings.ts";
@@ -11,7 +14,14 @@ import type { TrustDecision } from "./trust.ts";
 declare module "@pi-agent/kernel" {
   interface Services {
     trust: TrustService;
+    environment: EnvironmentService;
   }
+}
+
+/** Where the person's files are, and the variables that this agent goes by. */
+export interface EnvironmentService {
+  readonly agentDir: string;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
 }
 
 /** What extensions may know about trust. */
@@ -27,6 +37,7 @@ export interface LoaderHost extends Host {
   credentials: CredentialStore;
   models: ModelStore;
   trust: TrustService;
+  environment: EnvironmentService;
 }
 
 /** Puts the host together. `cwd` is changed when a session from elsewhere is opened, `flags` filled when they are settled. */
@@ -38,9 +49,11 @@ export function createHost(parts: {
   models: ModelStore;
   resources: ResourceStore;
   trust: TrustService;
+  environment: EnvironmentService;
   flags: ReadonlyMap<string, FlagValue>;
+  lifeCycle: LifeCycle;
 }): LoaderHost {
-  const { options, resources, trust } = parts;
+  const { options, resources, trust, lifeCycle } = parts;
   const host: LoaderHost = {
     cwd: parts.cwd,
     ...describeMode(options.mode),
@@ -50,15 +63,18 @@ export function createHost(parts: {
     credentials: parts.credentials,
     models: parts.models,
     trust,
+    environment: parts.environment,
     packages: undefined,
     isProjectTrusted: () => trust.decision === "trusted",
+    realPath: (path) => realPathOf(resolve(host.cwd, path)),
     fetch: (...request) => fetch(...request),
     exec: (command, args, given) =>
       exec(command, args, { cwd: host.cwd, env: withoutKeys(parts.credentials), ...given }),
-    newSession: () => refuse("start a session"),
-    switchSession: () => refuse("switch sessions"),
-    fork: () => refuse("fork a session"),
-    reload: () => refuse("reload"),
+    newSession: (given) => lifeCycle.newSession(given),
+    switchSession: (path) => lifeCycle.switchSession(path),
+    fork: (entryId, given) => lifeCycle.fork(entryId, given),
+    navigateTree: (entryId, given) => lifeCycle.navigateTree(entryId, given),
+    reload: () => lifeCycle.reload(),
     shutdown: () => {},
     ...options.host,
   };
@@ -75,12 +91,4 @@ function withoutKeys(credentials: CredentialStore): NodeJS.ProcessEnv {
 function describeMode(mode: LoadMode | undefined): Pick<Host, "mode" | "hasUI" | "ui"> {
   if (mode) return { mode: mode.name, hasUI: mode.hasUI, ui: mode.ui };
   return { mode: "sdk", hasUI: false, ui: headlessUi };
-}
-
-function refuse(action: string): Promise<never> {
-  return Promise.reject(
-    new AgentError("no_host", `This program cannot ${action} while it runs.`, {
-      hint: "Start it again, or give load() a host that can.",
-    }),
-  );
 }

@@ -5,6 +5,7 @@
  *   real path ─► lent modules that it mentions ─► jiti (own transform, kept by content) ─► default export
  */
 import { readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { AgentError, type Extension } from "@pi-agent/kernel";
 import type { createJiti, JitiOptions, TransformOptions } from "jiti";
@@ -44,6 +45,7 @@ export function createImporter(options: {
         lender ??= createLender(() => options.modules());
         await lender.loadMentioned(readFileSync(entry, "utf8"));
         const { createJiti } = await import("jiti");
+        forgetJson();
         const evaluate = () => evaluateFile(createJiti, entry, { lender: lender as Lender, cacheDir, check });
         return toExtension(path, await inTime(path, evaluate(), options.limitMs ?? LIMIT_MS));
       } catch (thrown) {
@@ -64,7 +66,7 @@ async function evaluateFile(
   const compile = (given: TransformOptions) => create(entry, SETTLED).transform(given);
   const transform = createTransform({ cacheDir, check, compile });
   for (let tries = 1; ; tries++) {
-    const jiti = create(entry, { ...SETTLED, transform, virtualModules: lender.modules });
+    const jiti = create(entry, { ...SETTLED, transform, virtualModules: lender.modules() });
     try {
       return await jiti.import(entry);
     } catch (thrown) {
@@ -91,6 +93,14 @@ const SETTLED: JitiOptions = {
   nativeModules: [],
   transformModules: [],
 };
+
+/** jiti leaves JSON to `require`, which would hand out what an earlier load read. */
+function forgetJson(): void {
+  const { cache } = createRequire(import.meta.url);
+  for (const path of Object.keys(cache)) {
+    if (path.endsWith(".json") && !/[/\\]node_modules[/\\]/.test(path)) delete cache[path];
+  }
+}
 
 function toExtension(path: string, module: unknown): Extension {
   const exported = (module as { default?: unknown } | null | undefined)?.default ?? module;

@@ -1,13 +1,9 @@
-export type { LoaderHost, TrustService } from "./host.ts";
-export { createImporter, type Importer } from "./import.ts";
+export type { EnvironmentService, LoaderHost, TrustService } from "./host.ts";
 export { load } from "./load.ts";
 export { nearestNames } from "./nearest-names.ts";
 export type { AskTrust, Loaded, LoadFlags, LoadMode, LoadOptions, TrustAnswer } from "./options.ts";
-export { agentDirOf, findBoundary, findPlaces, type Places } from "./places.ts";
 export type { Grade, LoadPlan, PlanItem, Verdict } from "./plan.ts";
-export { loadProject, type ProjectTarget } from "./project.ts";
 export type { LoadReport } from "./report.ts";
-export { createResources, type ResourceSource, type ResourceStore } from "./resources.ts";
-export { makePlan, type ScanInput } from "./scan.ts";
-export { openSettings, type SettingsStore } from "./settings.ts";
-export { type Evidence, settleTrust, type TrustDecision, type TrustGrant } from "./trust.ts";
+export type { ResourceSource } from "./resources.ts";
+export type { SettingsStore } from "./settings.ts";
+export type { TrustDecision, TrustGrant } from "./trust.ts";

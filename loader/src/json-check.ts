@@ -4,9 +4,14 @@ import type { Json, JsonObject } from "@pi-agent/kernel";
 export interface JsonSchema {
   type?: "string" | "number" | "integer" | "boolean" | "array" | "object" | "null";
   enum?: readonly Json[];
+  const?: Json;
   anyOf?: readonly JsonSchema[];
   minimum?: number;
   maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  /** Of a text. */
+  pattern?: string;
   items?: JsonSchema;
   properties?: { readonly [key: string]: JsonSchema };
   required?: readonly string[];
@@ -55,9 +60,16 @@ function findMemberMisfits(schema: JsonSchema, key: string, member: unknown, key
 function fits(schema: JsonSchema, value: unknown): boolean {
   if (schema.anyOf) return schema.anyOf.some((arm) => findMisfits(arm, value).length === 0);
   if (schema.enum) return schema.enum.some((allowed) => allowed === value);
+  if (schema.const !== undefined && schema.const !== value) return false;
   if (schema.type && !isOfType(schema.type, value)) return false;
+  if (typeof value === "string") return fitsText(schema, value);
   if (typeof value !== "number") return true;
   return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity);
+}
+
+function fitsText({ minLength = 0, maxLength = Infinity, pattern }: JsonSchema, text: string): boolean {
+  if (text.length < minLength || text.length > maxLength) return false;
+  return pattern === undefined || new RegExp(pattern, "u").test(text);
 }
 
 function isOfType(type: NonNullable<JsonSchema["type"]>, value: unknown): boolean {
@@ -71,17 +83,21 @@ function isOfType(type: NonNullable<JsonSchema["type"]>, value: unknown): boolea
 function describe(schema: JsonSchema): string {
   if (schema.anyOf) return schema.anyOf.map(describe).join(" or ");
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(", ");
-  const { minimum, maximum } = schema;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const { minimum, maximum, minLength, maxLength, pattern } = schema;
   const from = minimum === undefined ? "" : ` from ${minimum}`;
   const to = maximum === undefined ? "" : ` to ${maximum}`;
+  const long = minLength === undefined ? "" : ` of at least ${minLength} characters`;
+  const short = maxLength === undefined ? "" : ` of at most ${maxLength} characters`;
+  const like = pattern === undefined ? "" : ` that matches ${pattern}`;
   const article = /^[aio]/.test(schema.type ?? "") ? "an" : "a";
-  return `${article} ${schema.type ?? "value"}${from}${to}`;
+  return `${article} ${schema.type ?? "value"}${from}${to}${long}${short}${like}`;
 }
 
 // A value is shown only where a few are allowed: elsewhere it may be a key that was put in the wrong place.
 function nameFound(schema: JsonSchema, value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (schema.enum || typeof value === "number") return JSON.stringify(value);
+  if (schema.enum || schema.const !== undefined || typeof value === "number") return JSON.stringify(value);
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

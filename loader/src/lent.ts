@@ -33,8 +33,8 @@ class LentNeeded extends Error {
 }
 
 export interface Lender {
-  /** For jiti: has every lent name; reading one that is not loaded throws `LentNeeded`. */
-  readonly modules: Record<string, unknown>;
+  /** For jiti: has every name that is lent now; reading one that is not loaded throws `LentNeeded`. */
+  modules(): Record<string, unknown>;
   load(specifier: string): Promise<void>;
   /** Loads what a source text mentions. */
   loadMentioned(source: string): Promise<void>;
@@ -44,12 +44,14 @@ export interface Lender {
 /** Lends the table, and what extensions registered as modules of their own. */
 export function createLender(registered: () => ReadonlyMap<string, { value: unknown }>): Lender {
   const shelf = openShelf();
-  const names = [...Object.keys(LENT), ...registered().keys()];
-  const modules: Record<string, unknown> = {};
-  for (const name of names) {
-    const get = () => registered().get(name)?.value ?? shelf.get(name) ?? needed(name);
-    Object.defineProperty(modules, name, { enumerable: true, get });
-  }
+  const modules = () => {
+    const lent: Record<string, unknown> = {};
+    for (const name of [...Object.keys(LENT), ...registered().keys()]) {
+      const get = () => registered().get(name)?.value ?? shelf.get(name) ?? needed(name);
+      Object.defineProperty(lent, name, { enumerable: true, configurable: true, get });
+    }
+    return lent;
+  };
   const load = async (name: string) => {
     const found = shelf.get(name) ?? (await LENT[name]?.());
     if (found) shelf.set(name, found);

@@ -31,7 +31,7 @@ export interface ModelsFile {
   readonly problems: readonly FileProblem[];
   /** Makes a problem of something that stands in the file. */
   problemAt(keys: readonly string[], message: string, hint: string): FileProblem;
-  /** Reads the file again at the next question. */
+  /** Reads the file again; one that is broken now leaves what was in force. */
   reload(): void;
 }
 
@@ -97,7 +97,8 @@ export function openModelsFile(agentDir: string): ModelsFile {
     },
     problemAt: (keys, message, hint) => read().problemAt(keys, message, hint),
     reload: () => {
-      parsed = undefined;
+      const file = readOwnFile(path);
+      parsed = file.problem ? { ...read(), problems: [file.problem] } : parseModels(file);
     },
   };
 }

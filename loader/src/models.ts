@@ -16,8 +16,6 @@ export type ModelStore = Services["models"] & {
    * with a key, of `provider` if one is named. `undefined` when nobody has a key. Fails with `unknown_provider`.
    */
   initial(provider?: string): Found | undefined;
-  /** Reads `models.json` again at the next question. */
-  reload(): void;
 };
 
 export interface ModelOptions {
@@ -48,7 +46,6 @@ export function openModels(options: ModelOptions): ModelStore {
       const model = provider === undefined ? findInitial(options, rows()) : firstOf(options, rows(), provider);
       return model && { model, thinkingLevel: levelFor(options, model) };
     },
-    reload: () => modelsFile.reload(),
     get problems() {
       return [...modelsFile.problems, ...rows().flatMap((row) => tellIncomplete(row, modelsFile))];
     },

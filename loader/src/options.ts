@@ -47,8 +47,6 @@ export interface LoadFlags {
   values?:
     | ReadonlyMap<string, FlagValue | undefined>
     | ((registered: ReadonlyMap<string, Registered<"flag">>) => ReadonlyMap<string, FlagValue>);
-  /** Names in `values` that the front end itself understands. */
-  known?: readonly string[];
 }
 
 export interface LoadOptions {
@@ -66,8 +64,8 @@ export interface LoadOptions {
   sources?: readonly ("files" | ResourceSource)[];
   /** The answer of embedding code, in place of a person's. Left out without a `mode`: untrusted. */
   trust?: TrustAnswer | AskTrust;
-  /** Members of the host that the front end provides: sessions, `shutdown`, `fetch`. */
-  host?: Partial<Pick<Host, "newSession" | "switchSession" | "fork" | "reload" | "shutdown" | "fetch">>;
+  /** Members of the host that the front end provides. */
+  host?: Partial<Pick<Host, "shutdown" | "fetch">>;
   /** Ends a run that wants more calls of the model than this, with the outcome `max_turns`. */
   maxTurns?: number;
   signal?: AbortSignal;

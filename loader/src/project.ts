@@ -1,9 +1,9 @@
 /** The third phase: what was granted of a project, and nothing else. */
-import { type Agent, AgentError, type ExtensionReport } from "@pi-agent/kernel";
-import { loadExtensions } from "./extensions.ts";
+import { type Agent, AgentError, type Extension, type ExtensionAPI, type ExtensionReport } from "@pi-agent/kernel";
+import { loadExtensions, type Wanted } from "./extensions.ts";
 import type { Check, Importer } from "./import.ts";
 import { findBoundary, isInside } from "./places.ts";
-import { belowBoundary, contentOf, digestBytes, type LoadPlan } from "./plan.ts";
+import { belowBoundary, contentOf, digestBytes, type LoadPlan, type PlanItem } from "./plan.ts";
 import type { ResourceStore } from "./resources.ts";
 import type { SettingsStore } from "./settings.ts";
 import { assertGrant, type TrustGrant } from "./trust.ts";
@@ -11,30 +11,51 @@ import { assertGrant, type TrustGrant } from "./trust.ts";
 export interface ProjectTarget {
   cwd: string;
   agent: Agent;
-  settings: Pick<SettingsStore, "grantProject">;
+  settings: Pick<SettingsStore, "grantProject" | "revokeProject">;
   resources: Pick<ResourceStore, "grant">;
   importer: Importer;
+  /** Names of what is loaded already. */
+  alive: ReadonlySet<string>;
 }
 
 /**
- * Loads what a grant lets load: settings, texts, extensions, in this order. Answers a report on each extension.
- * Fails with `no_grant` for a grant that is not one for this project and this content.
+ * Loads what a grant lets load: settings, texts, extensions, in this order, in place of what an earlier one let load.
+ * Answers a report on each extension. Fails with `no_grant` for a grant that is not one for this project and this content.
  */
 export async function loadProject(grant: TrustGrant, target: ProjectTarget): Promise<ExtensionReport[]> {
   const { plan, decision } = grant;
+  const { agent, importer, alive, settings } = target;
   assertGrant(grant, findBoundary(target.cwd));
-  const granted = plan.items.filter(({ id, digest }) => grant.digests.get(id) === digest);
-  for (const { kind, path } of granted) {
-    const bytes = kind === "settings" ? contentOf(plan, path) : undefined;
-    if (bytes) target.settings.grantProject(bytes, path, true);
+  const files = grantedItems(grant).filter(({ kind }) => kind === "settings");
+  if (files.length === 0) settings.revokeProject();
+  for (const { path } of files) {
+    const bytes = contentOf(plan, path);
+    if (bytes) settings.grantProject(bytes, path, true);
   }
   await target.resources.grant(plan, decision);
-  const wanted = granted
-    .filter(({ kind }) => kind === "extension")
-    .map(({ path, requires, scope }) => ({ path, requires, scope }));
-  // What was typed loads before the project's own (E3).
-  wanted.sort((a, b) => Number(a.scope === "project") - Number(b.scope === "project"));
-  return loadExtensions(wanted, { agent: target.agent, importer: target.importer, check: createCheck(plan) });
+  const into = { agent, importer, alive, check: createCheck(plan), adapt: withoutVote };
+  return loadExtensions(wantedOf(grant), into);
+}
+
+/** The extensions that a grant lets load, in load order: what was typed comes before the project's own (E3). */
+export function wantedOf(grant: TrustGrant): Wanted[] {
+  const wanted = grantedItems(grant).filter(({ kind }) => kind === "extension");
+  return wanted
+    .map(({ path, requires, scope }) => ({ path, requires, scope }))
+    .toSorted((a, b) => Number(a.scope === "project") - Number(b.scope === "project"));
+}
+
+function grantedItems({ plan, digests }: TrustGrant): PlanItem[] {
+  return plan.items.filter(({ id, digest }) => digests.get(id) === digest);
+}
+
+/** Code from inside a project has no say in what is trusted, be it the next content of this project or another one (T4). */
+function withoutVote(extension: Extension): Extension {
+  const setup: Extension = (pi, options) => {
+    const on: ExtensionAPI["on"] = (name, handler) => (name === "project_trust" ? () => {} : pi.on(name, handler));
+    return extension(Object.create(pi, { on: { value: on } }) as ExtensionAPI, options);
+  };
+  return Object.assign(setup, extension.options && { options: extension.options });
 }
 
 /** Sees that a project file is evaluated as it was when the plan was made. */

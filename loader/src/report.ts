@@ -1,12 +1,10 @@
 /** What became of everything that was to be loaded. */
 import type { AgentError, ExtensionReport } from "@pi-agent/kernel";
-import type { FileProblem } from "./jsonc.ts";
 import type { Places } from "./places.ts";
-import type { LoadPlan, PlanItem } from "./plan.ts";
+import { createPlan, type LoadPlan, type PlanItem } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
 import { wordFileProblem, wordForeign, wordRefusal, wordWithheld } from "./problems.ts";
-import type { ResourceStore } from "./resources.ts";
-import type { SettingsStore } from "./settings.ts";
+import type { Stores } from "./stores.ts";
 import type { TrustDecision, TrustGrant } from "./trust.ts";
 
 export interface LoadReport {
@@ -38,37 +36,51 @@ const LABELS: Record<string, string> = {
   "context-file": "context file",
 };
 
-/** Makes the report of a load. */
-export function createReport(from: {
-  places: Places;
-  settings: Pick<SettingsStore, "problems" | "withheld" | "path">;
-  modelsFile: { readonly problems: readonly FileProblem[] };
-  credentials: { readonly problems: readonly FileProblem[] };
-  resources: Pick<ResourceStore, "refused">;
-  reports: readonly ExtensionReport[];
-  problems: readonly AgentError[];
-  grant: TrustGrant;
-}): LoadReport {
-  const { places, settings, modelsFile, credentials, grant } = from;
-  const { cwd, boundary, agentDir, foreignAgentDir } = places;
+/** What a report is read from, as it is when somebody looks. */
+export interface ReportSource {
+  readonly places: Places;
+  readonly stores: Pick<Stores, "settings" | "modelsFile" | "credentials" | "resources">;
+  readonly extensions: readonly ExtensionReport[];
+  readonly problems: readonly AgentError[];
+  readonly grant: TrustGrant | undefined;
+}
+
+/** Makes the report of what is loaded. It tells how things are now: a reload and another session change it. */
+export function createReport(from: ReportSource): LoadReport {
   return {
-    cwd,
-    boundary,
-    agentDir,
-    extensions: from.reports,
-    plan: grant.plan,
-    decision: grant.decision,
-    decidedBy: grant.decidedBy,
+    get cwd() {
+      return from.places.cwd;
+    },
+    get boundary() {
+      return from.places.boundary;
+    },
+    get agentDir() {
+      return from.places.agentDir;
+    },
+    get extensions() {
+      return from.extensions;
+    },
+    get plan() {
+      return from.grant?.plan ?? createPlan({ project: from.places.boundary, cwd: from.places.cwd }, [], new Map());
+    },
+    get decision() {
+      return from.grant?.decision ?? "untrusted";
+    },
+    get decidedBy() {
+      return from.grant?.decidedBy ?? "nobody";
+    },
     get problems() {
+      const { foreignAgentDir, boundary } = from.places;
+      const { settings, modelsFile, credentials, resources } = from.stores;
       return [
         ...(foreignAgentDir === undefined ? [] : [wordForeign(foreignAgentDir, boundary)]),
         ...[settings, modelsFile, credentials].flatMap((each) => each.problems.map(wordFileProblem)),
         ...from.problems,
-        ...from.resources.refused.map(wordRefusal),
+        ...resources.refused.map(wordRefusal),
         ...settings.withheld.map(wordWithheld),
       ];
     },
-    heldLine: () => wordHeld(grant.plan),
+    heldLine: () => from.grant && wordHeld(from.grant.plan),
   };
 }
 

@@ -32,13 +32,23 @@ export interface ResourceStore {
   readonly service: Services["resources"];
   /** What of the person's own could not be used. */
   readonly refused: readonly Found[];
-  /** Finds the person's own resources. What was typed is relative to `cwd`, and may lie in the project. */
+  /**
+   * Finds the person's own resources, in place of those that were found before. What was typed is relative to `cwd`, and
+   * may lie in the project. `hasContextFiles`: whether those count, the project's too.
+   */
   findOwn(
     places: Places,
-    from: { settings: SettingsStore; flags: ReadonlyMap<string, FlagValue>; cwd: string },
+    from: {
+      settings: SettingsStore;
+      flags: ReadonlyMap<string, FlagValue>;
+      cwd: string;
+      hasContextFiles: boolean;
+    },
   ): Promise<void>;
-  /** Takes what a plan says may be loaded. */
+  /** Takes what a plan says may be loaded, in place of what was granted before. */
   grant(plan: LoadPlan, decision: TrustDecision): Promise<void>;
+  /** Takes away what the project brought. */
+  revoke(): void;
 }
 
 interface Kind {
@@ -65,15 +75,13 @@ const PROJECT_FIRST = new Set(TEXTS.map(({ kind }) => kind));
 const WITH_FRONTMATTER = new Set(["skill", "prompt", "agent"]);
 
 /** Makes an empty store. */
-export function createResources(options: {
-  sources: readonly ("files" | ResourceSource)[];
-  contextFiles: boolean;
-}): ResourceStore {
-  const { sources, contextFiles } = options;
+export function createResources(options: { sources: readonly ("files" | ResourceSource)[] }): ResourceStore {
+  const { sources } = options;
   const hasFiles = sources.includes("files");
   const others = sources.filter((source) => source !== "files");
-  const own: Resource[] = [];
-  const refused: Found[] = [];
+  let own: Resource[] = [];
+  let refused: Found[] = [];
+  let contextFiles = true;
   let ofProject: Resource[] = [];
   let decision: TrustDecision = "untrusted";
   let parseYaml: ParseYaml | undefined;
@@ -83,20 +91,29 @@ export function createResources(options: {
   const prepare = async (resources: readonly Resource[]) => {
     if (resources.some(({ kind }) => WITH_FRONTMATTER.has(kind))) parseYaml ??= await loadYaml();
   };
-  const enter = (kind: string, found: readonly Found[], from: Pick<Resource, "source" | "scope">) => {
-    for (const each of found) {
-      if (each.refusal !== undefined) refused.push(each);
-      else if (!own.some((known) => known.kind === kind && known.path === each.path)) {
-        const text = () => toText(readFileSync(each.path));
-        own.push(toResource({ id: `${kind}:${each.path}`, kind, path: each.path, ...from }, text, frontmatterOf));
+  const enterInto = (list: { own: Resource[]; refused: Found[] }) => {
+    return (kind: string, found: readonly Found[], from: Pick<Resource, "source" | "scope">) => {
+      for (const each of found) {
+        if (each.refusal !== undefined) list.refused.push(each);
+        else if (!list.own.some((known) => known.kind === kind && known.path === each.path)) {
+          const text = () => toText(readFileSync(each.path));
+          list.own.push(
+            toResource({ id: `${kind}:${each.path}`, kind, path: each.path, ...from }, text, frontmatterOf),
+          );
+        }
       }
-    }
+    };
   };
 
   return {
-    refused,
-    async findOwn(places, { settings, flags, cwd }) {
+    get refused() {
+      return refused;
+    },
+    async findOwn(places, { settings, flags, cwd, hasContextFiles }) {
+      contextFiles = hasContextFiles;
       if (!hasFiles) return;
+      const anew = { own: [], refused: [] };
+      const enter = enterInto(anew);
       const { agentDir, home } = places;
       const view = createOwnView((path) => belongsToProject(places, path));
       const anywhere = createOwnView(() => false);
@@ -113,7 +130,12 @@ export function createResources(options: {
         const list = textsOf(settings.userValue(each.folder));
         enter(each.kind, await findKind(each, { view, places, list }), OWN);
       }
-      await prepare(own);
+      await prepare(anew.own);
+      ({ own, refused } = anew);
+    },
+    revoke() {
+      decision = "untrusted";
+      ofProject = [];
     },
     async grant(plan, decided) {
       decision = decided;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { AgentError, type Json, type JsonObject, type Services, type Undo } from "@pi-agent/kernel";
+import { AgentError, type Json, type JsonObject, type Registered, type Services, type Undo } from "@pi-agent/kernel";
 import { findMisfits } from "./json-check.ts";
 import type { FileProblem } from "./jsonc.ts";
 import { type OwnFile, parseOwnText, readOwnFile } from "./own-file.ts";
@@ -13,6 +13,7 @@ import {
 } from "./settings-grades.ts";
 import { fitSettings, tellUnknown } from "./settings-layer.ts";
 import { changedKeys, defaultsOf, mergeSettings, valueAt } from "./settings-merge.ts";
+import { addNamespaces, type Namespaces } from "./settings-namespaces.ts";
 import { SETTINGS_SCHEMA, type SettingSchema } from "./settings-schema.ts";
 
 /** What a project's settings file asks for, before anything of it is in force. */
@@ -34,28 +35,36 @@ export type SettingsStore = Services["settings"] & {
   projectValue(key: string): Json | undefined;
   /** Reads a project's settings file as data, for the load plan. */
   inspectProject(bytes: Uint8Array, path: string): ProjectSettingsReport;
-  /** Lays a trusted project's settings over the person's, as far as each key's grade allows. */
+  /**
+   * Lays a trusted project's settings over the person's, as far as each key's grade allows. A file that is broken now
+   * leaves the values that were in force.
+   */
   grantProject(bytes: Uint8Array, path: string, consent: boolean): void;
   /** Takes the project's settings away again. */
   revokeProject(): void;
   /** Lays the settings of an agent manifest, which the person named, over everything. */
   override(values: JsonObject): Undo;
-  /** Makes a namespace of an extension known. Its keys take part when their schema gives them a grade. */
-  declare(namespace: string, schema: SettingSchema): Undo;
   /** Reads the person's file again; a file that is broken now leaves the values that were in force. */
   reload(): void;
 };
 
-/** Opens the settings of an agent directory. Never fails: what cannot be read leaves the defaults in force. */
-export function openSettings({ agentDir }: { agentDir: string }): SettingsStore {
-  return new LayeredSettings(join(agentDir, "settings.json"));
+/**
+ * Opens the settings of an agent directory. Never fails: what cannot be read leaves the defaults in force. `namespaces`
+ * are those that extensions registered: they count from the first question on after they appear or go.
+ */
+export function openSettings(options: { agentDir: string; namespaces?: () => Namespaces }): SettingsStore {
+  return new LayeredSettings(join(options.agentDir, "settings.json"), options.namespaces ?? (() => NONE));
 }
+
+const NONE: Namespaces = new Map();
 
 /**
  *   defaults ◄─ user ◄─ project, as its grades allow ◄─ overrides ──► merged
  */
 class LayeredSettings implements SettingsStore {
   readonly path: string;
+  readonly #namespaces: () => Namespaces;
+  #registered: readonly Registered<"settings">[] = [];
   #schema: SettingSchema = SETTINGS_SCHEMA;
   #file: OwnFile;
   #user: JsonObject = {};
@@ -68,33 +77,40 @@ class LayeredSettings implements SettingsStore {
   #listeners = new Set<(key: string) => void>();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string) {
+  constructor(path: string, namespaces: () => Namespaces) {
     this.path = path;
+    this.#namespaces = namespaces;
     this.#file = readOwnFile(path);
     this.#layer();
   }
 
   get(key: string): Json | undefined {
+    this.#follow();
     return valueAt(this.#merged, key);
   }
 
   userValue(key: string): Json | undefined {
+    this.#follow();
     return valueAt(this.#user, key);
   }
 
   projectValue(key: string): Json | undefined {
+    this.#follow();
     return valueAt(this.#project, key);
   }
 
   get problems(): readonly FileProblem[] {
+    this.#follow();
     return [...this.#problems, ...tellUnknown(this.#schema, this.#file)];
   }
 
   get withheld(): readonly WithheldSetting[] {
+    this.#follow();
     return this.#withheld;
   }
 
   async set(key: string, value: Json): Promise<void> {
+    this.#follow();
     this.#check(key, value);
     // One at a time within the process: they would only wait for each other's lock.
     const write = this.#lastWrite.then(() => writeSetting(this.path, key.split("."), value ?? undefined));
@@ -111,12 +127,15 @@ class LayeredSettings implements SettingsStore {
   }
 
   inspectProject(bytes: Uint8Array, path: string): ProjectSettingsReport {
+    this.#follow();
     const file = parseOwnText(path, new TextDecoder().decode(bytes));
     return { settings: gradeSettings(this.#schema, file.values), problem: file.problem };
   }
 
   grantProject(bytes: Uint8Array, path: string, consent: boolean): void {
-    const file = parseOwnText(path, new TextDecoder().decode(bytes));
+    const read = parseOwnText(path, new TextDecoder().decode(bytes));
+    const before = this.#projectFile?.file;
+    const file = read.problem && before?.path === path ? { ...before, problem: read.problem } : read;
     this.#change(() => {
       this.#projectFile = { file, consent };
     });
@@ -136,24 +155,22 @@ class LayeredSettings implements SettingsStore {
       });
   }
 
-  declare(namespace: string, schema: SettingSchema): Undo {
-    const before = this.#schema;
-    const known = before.properties ?? {};
-    if (Object.hasOwn(known, namespace)) return () => {};
-    this.#change(() => {
-      this.#schema = { ...before, properties: { ...known, [namespace]: schema } };
-    });
-    return () =>
-      this.#change(() => {
-        const { [namespace]: _gone, ...properties } = this.#schema.properties ?? {};
-        this.#schema = { ...this.#schema, properties };
-      });
-  }
-
   reload(): void {
     const file = readOwnFile(this.path);
     this.#change(() => {
       this.#file = file.problem ? { ...this.#file, problem: file.problem } : file;
+    });
+  }
+
+  /** Takes in what extensions registered or took back since the last question. */
+  #follow(): void {
+    const registered = [...this.#namespaces().values()];
+    const isSame =
+      registered.length === this.#registered.length && registered.every((r, i) => r === this.#registered[i]);
+    if (isSame) return;
+    this.#registered = registered;
+    this.#change(() => {
+      this.#schema = addNamespaces(SETTINGS_SCHEMA, registered);
     });
   }
 

@@ -53,6 +53,7 @@ export async function open(
     agent,
     credentials,
     models,
+    modelsFile,
     settings,
     async [Symbol.asyncDispose]() {
       await agent.dispose();

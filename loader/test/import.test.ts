@@ -150,6 +150,24 @@ test("a changed file is seen by the next load, and so are the files that it impo
   expect(await run(made, join(at.path, "a.ts"))).toBe(2);
 });
 
+test("a changed JSON file is seen by the next load too", async () => {
+  const at = await project({
+    files: { "a.ts": "import data from './data.json';\nexport default () => data.x;", "data.json": '{ "x": 1 }' },
+  });
+  const made = importer(at);
+  expect(await run(made, join(at.path, "a.ts"))).toBe(1);
+  await at.write("data.json", '{ "x": 2 }');
+  expect(await run(made, join(at.path, "a.ts"))).toBe(2);
+});
+
+test("T3: two files with the same text each know their own place", async () => {
+  const text = "export default () => import.meta.url;";
+  const at = await project({ files: { "a/index.ts": text, "b/index.ts": text } });
+  const made = importer(at);
+  const places = [await run(made, join(at.path, "a/index.ts")), await run(made, join(at.path, "b/index.ts"))];
+  expect(places).toEqual([expect.stringMatching(/\/a\/index\.ts$/), expect.stringMatching(/\/b\/index\.ts$/)]);
+});
+
 test("F001: the host's copy of a lent library is the only one, root and subpaths, whatever lies beside the extension", async () => {
   const at = await project({
     files: {
@@ -220,6 +238,18 @@ test("what an extension lends is there for those that load after it", async () =
   const at = await project({ files: { "a.ts": "import { x } from '@acme/lent';\nexport default () => x;" } });
   const made = importer(at, { modules: [["@acme/lent", { value: { x: 5 } }]] });
   expect(await run(made, join(at.path, "a.ts"))).toBe(5);
+});
+
+test("what is lent later, or anew after a reload, is there too", async () => {
+  const at = await project({ files: { "a.ts": "import { x } from '@acme/lent';\nexport default () => x;" } });
+  const modules = new Map<string, { value: unknown }>();
+  const made = createImporter({ agentDir: at.agentDir, modules: () => modules });
+  onTestFinished(() => made.dispose());
+  await expect(made.load(join(at.path, "a.ts"))).rejects.toMatchObject({ code: "extension_import" });
+  for (const x of [1, 2]) {
+    modules.set("@acme/lent", { value: { x } });
+    expect(await run(made, join(at.path, "a.ts"))).toBe(x);
+  }
 });
 
 test("the check sees each file of the extension before it is evaluated, and may refuse it", async () => {

@@ -241,8 +241,12 @@ test("models.json is read at the first question and then once, until it is asked
   expect(local()).toEqual(["first"]);
   await write("second");
   expect(local()).toEqual(["first"]);
-  opened.models.reload();
+  opened.modelsFile.reload();
   expect(local()).toEqual(["second"]);
+  await writeFile(opened.modelsFile.path, "{ broken");
+  opened.modelsFile.reload();
+  expect(local()).toEqual(["second"]);
+  expect(opened.models.problems).toMatchObject([{ path: opened.modelsFile.path, line: 1 }]);
 });
 
 test("T4: a project may add a model to a provider, but not where its requests go or what they carry", async () => {

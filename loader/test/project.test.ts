@@ -16,8 +16,8 @@ function targetOf(at: TempProject, cwd = at.path): ProjectTarget {
     await agent.dispose();
     importer.dispose();
   });
-  const resources = createResources({ sources: ["files"], contextFiles: true });
-  return { cwd, agent, importer, resources, settings: openSettings({ agentDir: at.agentDir }) };
+  const resources = createResources({ sources: ["files"] });
+  return { cwd, agent, importer, resources, settings: openSettings({ agentDir: at.agentDir }), alive: new Set() };
 }
 
 test("a grant for one project loads nothing of another", async () => {

@@ -32,7 +32,7 @@ test("skills are those that were typed, then the person's from settings, folder 
   await at.write(join(at.home, ".agents", "skills", "shared", "SKILL.md"), skill);
   await at.write(join(at.home, ".agents", "skills", "loose.md"), skill);
   await at.write(join(at.home, "listed", "l", "SKILL.md"), skill);
-  const flags = { approve: true, values: new Map([["skill", ["./typed"]]]), known: ["skill"] };
+  const flags = { approve: true, values: () => new Map([["skill", ["./typed"]]]) };
   const { host } = await loadIn(at, { flags });
   const root = join(at.home, "..");
   expect(host.resources.list("skill").map(({ path, scope }) => `${scope} ${relative(root, path)}`)).toEqual([
@@ -50,7 +50,7 @@ test("--no-skills leaves what was typed", async () => {
     ["no-skills", true],
     ["skill", [join(at.agentDir, "typed")]],
   ]);
-  const { host } = await loadIn(at, { flags: { values, known: ["skill", "no-skills"] } });
+  const { host } = await loadIn(at, { flags: { values: () => values } });
   expect(host.resources.list("skill").map(({ scope }) => scope)).toEqual(["flag"]);
 });
 

@@ -1,6 +1,6 @@
 import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Json, JsonObject } from "@pi-agent/kernel";
+import type { Json, JsonObject, Registered } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
 import { tempProject } from "../../test/kit/src/index.ts";
 import { openSettings } from "../src/settings.ts";
@@ -138,23 +138,60 @@ test("a key that nothing knows is kept and told once, with the one it may mean",
   expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ them: "dark", other: { a: 1 }, quietStartup: true });
 });
 
-test("a namespace that an extension declares is known from then on, with its defaults, until it is taken back", async () => {
-  const { settings, project } = await settingsWith('{ "notes": { "folder": "n" } }');
-  await using _ = project;
+const NOTES = {
+  type: "object",
+  properties: {
+    folder: { type: "string", "x-project": "never" },
+    max: { type: "integer", default: 3, "x-project": "allow" },
+  },
+};
+
+function namespace(name: string, value: object): Registered<"settings"> {
+  return { name, value, owner: { name: "notes", scope: "user" } };
+}
+
+test("a namespace that an extension registers is known from then on, with its defaults, until it is taken back", async () => {
+  await using at = await tempProject({ agentFiles: { "settings.json": '{ "notes": { "folder": "n" } }' } });
+  const namespaces = new Map<string, Registered<"settings">>();
+  const settings = openSettings({ agentDir: at.agentDir, namespaces: () => namespaces });
   expect(settings.problems).toHaveLength(1);
-  const undo = settings.declare("notes", {
-    type: "object",
-    properties: {
-      folder: { type: "string", "x-project": "never" },
-      max: { type: "integer", default: 3, "x-project": "allow" },
-    },
-  });
+  namespaces.set("notes", namespace("notes", NOTES));
   expect(settings.problems).toEqual([]);
   expect(settings.get("notes")).toEqual({ folder: "n", max: 3 });
   settings.grantProject(bytes({ notes: { folder: "/etc", max: 9 } }), "p", true);
   expect(settings.get("notes")).toEqual({ folder: "n", max: 9 });
-  await undo();
+  namespaces.clear();
   expect(settings.problems).toHaveLength(1);
+});
+
+test("a value that does not fit a registered schema is told with file, line and key, and the default holds", async () => {
+  const text = '{\n  "notes": {\n    "max": "many",\n    "tone": "loud",\n    "tag": ""\n  }\n}';
+  await using at = await tempProject({ agentFiles: { "settings.json": text } });
+  const tone = { anyOf: [{ const: "dry" }, { const: "warm" }], default: "dry" };
+  const schema = { type: "object", properties: { ...NOTES.properties, tone, tag: { type: "string", minLength: 1 } } };
+  const namespaces = new Map([["notes", namespace("notes", schema)]]);
+  const settings = openSettings({ agentDir: at.agentDir, namespaces: () => namespaces });
+  expect(settings.problems.map(({ path, line, message }) => [path, line, message])).toEqual([
+    [settings.path, 3, '"notes.max" does not fit: expected an integer, found a string.'],
+    [settings.path, 4, '"notes.tone" does not fit: expected "dry" or "warm", found a string.'],
+    [settings.path, 5, '"notes.tag" does not fit: expected a string of at least 1 characters, found a string.'],
+  ]);
+  expect(settings.get("notes")).toEqual({ max: 3, tone: "dry" });
+  await expect(settings.set("notes.max", "more")).rejects.toMatchObject({ code: "invalid_setting" });
+});
+
+test("T4: a registered namespace adds keys, and changes none that is there, nor what a project may do to it", async () => {
+  await using at = await tempProject();
+  const loose = { type: "string", "x-project": "allow" };
+  const namespaces = new Map([
+    ["defaultProjectTrust", namespace("defaultProjectTrust", loose)],
+    ["retry", namespace("retry", { type: "object", properties: { maxRetries: loose, tone: loose } })],
+  ]);
+  const settings = openSettings({ agentDir: at.agentDir, namespaces: () => namespaces });
+  settings.grantProject(bytes({ defaultProjectTrust: "always", retry: { maxRetries: "x", tone: "warm" } }), "p", true);
+  expect(settings.get("defaultProjectTrust")).toBe("ask");
+  expect(settings.get("retry")).toMatchObject({ maxRetries: 3, tone: "warm" });
+  expect(settings.withheld.map(({ key }) => key)).toEqual(["defaultProjectTrust", "retry.maxRetries"]);
 });
 
 test("setting a key changes that field only, and keeps comments, order, mode and link", async () => {

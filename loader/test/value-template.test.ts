@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { processesWithVariable } from "../../test/kit/src/index.ts";
+import { processesWithVariable } from "../../test/kit/src/house.ts";
 import { fillTemplate, namesIn, resolveValue } from "../src/value-template.ts";
 
 const place = { cwd: "/", env: process.env };

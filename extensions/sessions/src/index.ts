@@ -1,8 +1,10 @@
 import type { ExtensionAPI } from "@pi-agent/kernel";
 import { FLAGS } from "./flags.ts";
+import { declareHooks } from "./hooks.ts";
 import { SessionKeeper } from "./keeper.ts";
 import { createService } from "./service.ts";
 
+export type { TreePreparation } from "./hooks.ts";
 export type { CurrentSession } from "./keeper.ts";
 export type { SessionInfo } from "./list.ts";
 export type { SessionHeader } from "./record.ts";
@@ -12,7 +14,8 @@ export type { OpenedSession, SessionsService } from "./service.ts";
 export default function sessions(pi: ExtensionAPI): void {
   const keeper = new SessionKeeper(pi);
   for (const [name, flag] of Object.entries(FLAGS)) pi.registerFlag(name, flag);
-  pi.register("service", "sessions", createService(keeper));
+  declareHooks(pi);
+  pi.register("service", "sessions", createService(pi, keeper));
 
   pi.on("session_select", ({ flags }, ctx) => keeper.select(flags, ctx));
   pi.on("session_start", ({ reason }, ctx) => {

@@ -1,9 +1,10 @@
 import type { Context, Entry, ExtensionAPI, HookPoints } from "@pi-agent/kernel";
+import { environmentOf } from "./environment.ts";
 import { listSessions, type SessionInfo } from "./list.ts";
 import { describeProblems } from "./problems.ts";
 import { readSession } from "./read.ts";
 import type { SessionHeader } from "./record.ts";
-import { choosePlace, type Flags, newSession, type Session, selectSession } from "./select.ts";
+import { choosePlace, type Flags, newSession, type SelectOptions, type Session, selectSession } from "./select.ts";
 import { SessionWriter, type WriterOptions } from "./writer.ts";
 
 /** The session that is going on. */
@@ -40,7 +41,7 @@ export class SessionKeeper {
   /** Answers the hook `session_select`. Fails as `selectSession` does. */
   select(flags: Flags, ctx: Context): HookPoints["session_select"]["result"] {
     this.flags = flags;
-    const session = selectSession({ flags, cwd: ctx.cwd, configuredDir: this.configuredDir() });
+    const session = selectSession(this.optionsFor(ctx.cwd));
     this.opened = session;
     this.begin(session, ctx);
     return { id: session.header.id, cwd: session.header.cwd || ctx.cwd, entries: session.entries };
@@ -71,8 +72,17 @@ export class SessionKeeper {
     return session;
   }
 
+  /** Begins a session for the agent to go on with: empty, or with entries of another one. */
+  create(given: { cwd: string; parentSession?: string; entries?: readonly Entry[] }): Session {
+    const { cwd, parentSession, entries = [] } = given;
+    const session = { ...newSession({ cwd, folder: this.folderFor(cwd), parentSession }), entries: [...entries] };
+    this.opened = { ...session, isUnsaved: entries.length > 0 };
+    return this.opened;
+  }
+
   list(cwd?: string): SessionInfo[] {
-    return listSessions(this.place(cwd ?? this.session?.header.cwd ?? process.cwd()), cwd);
+    const place = choosePlace(this.optionsFor(cwd ?? this.session?.header.cwd ?? process.cwd()));
+    return listSessions(place, cwd);
   }
 
   async dispose(): Promise<void> {
@@ -83,9 +93,8 @@ export class SessionKeeper {
   /** A session that nobody selected here: what the agent holds so far is written with what comes. */
   private ofTranscript(ctx: Context, newest: Entry | undefined): Session {
     const { sessionId: id, cwd } = ctx;
-    const folder = this.flags.get("no-session") === true ? undefined : this.place(cwd).folder;
     const entries = ctx.transcript.path().filter((entry) => entry !== newest);
-    return { ...newSession({ id, cwd, folder }), entries };
+    return { ...newSession({ id, cwd, folder: this.folderFor(cwd) }), entries };
   }
 
   private begin(session: Session, ctx: Context): void {
@@ -102,12 +111,13 @@ export class SessionKeeper {
     if (damage) report(damage, "warning");
   }
 
-  private place(cwd: string) {
-    return choosePlace({ flags: this.flags, cwd, configuredDir: this.configuredDir() });
+  private folderFor(cwd: string): string | undefined {
+    return this.flags.get("no-session") === true ? undefined : choosePlace(this.optionsFor(cwd)).folder;
   }
 
-  private configuredDir(): string | undefined {
+  private optionsFor(cwd: string): SelectOptions {
     const dir = this.pi.service("settings")?.get("sessionDir");
-    return typeof dir === "string" ? dir : undefined;
+    const configuredDir = typeof dir === "string" ? dir : undefined;
+    return { flags: this.flags, cwd, configuredDir, environment: environmentOf(this.pi) };
   }
 }

@@ -1,6 +1,6 @@
 /** Where sessions are kept, and what their files are called: Pi's own places and names. */
-import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { type Environment, expandHome, processEnvironment } from "./environment.ts";
 
 /** A folder of session files. A `shared` one holds those of many working directories. */
 export interface SessionPlace {
@@ -13,12 +13,16 @@ export interface SessionPlace {
 const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 /** Finds where sessions of `cwd` are kept. `chosen`: a folder that the person chose instead. */
-export function findPlace(cwd: string, chosen: string | undefined): SessionPlace {
+export function findPlace(
+  cwd: string,
+  chosen: string | undefined,
+  { agentDir, env }: Environment = processEnvironment(),
+): SessionPlace {
   if (chosen) {
-    const folder = resolve(cwd, expandHome(chosen));
+    const folder = resolve(cwd, expandHome(chosen, env));
     return { folder, isShared: true, root: folder };
   }
-  const root = join(agentFolder(), "sessions");
+  const root = join(agentDir, "sessions");
   return { folder: join(root, folderName(cwd)), isShared: false, root };
 }
 
@@ -47,13 +51,4 @@ export function newSessionId(now = Date.now()): string {
   const time = now.toString(16).padStart(12, "0");
   const random = crypto.randomUUID();
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
-}
-
-export function expandHome(path: string): string {
-  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
-}
-
-function agentFolder(): string {
-  const chosen = process.env.PI_CODING_AGENT_DIR;
-  return chosen ? resolve(expandHome(chosen)) : join(homedir(), ".pi", "agent");
 }

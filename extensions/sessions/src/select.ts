@@ -1,9 +1,10 @@
 /** Which session a start goes on with, by its flags. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { type Environment, expandHome, processEnvironment } from "./environment.ts";
 import { FORMAT_VERSION, type ParsedSession } from "./format.ts";
 import { findById, findNewest } from "./list.ts";
-import { expandHome, fileName, findPlace, isPath, isSessionId, newSessionId, type SessionPlace } from "./location.ts";
+import { fileName, findPlace, isPath, isSessionId, newSessionId, type SessionPlace } from "./location.ts";
 import { sessionError } from "./problems.ts";
 import { readSession } from "./read.ts";
 
@@ -18,6 +19,8 @@ export interface Session extends ParsedSession {
   file?: string;
   /** Left out while there is no file. */
   sizeBytes?: number;
+  /** Its entries come from elsewhere, and are written without waiting for another one. */
+  isUnsaved?: boolean;
 }
 
 export interface SelectOptions {
@@ -25,10 +28,12 @@ export interface SelectOptions {
   cwd: string;
   /** The setting `sessionDir`. */
   configuredDir?: string;
+  /** Default: the process's. */
+  environment?: Environment;
 }
 
 /**
- * Finds or begins the session that the flags name. Fails with `flag_conflict`, `invalid_session_id`,
+ * Finds or begins the session that the flags name. Fails with `flag_conflict`, `flag_value`,
  * `session_not_found`, `session_ambiguous`, `session_elsewhere`, `session_cwd_missing`, `session_unreadable`,
  * `session_invalid`.
  */
@@ -39,24 +44,38 @@ export function selectSession(options: SelectOptions): Session {
   if (id !== undefined) assertUsable(id, flags);
   const place = choosePlace(options);
   if (flags.get("no-session") === true) return newSession({ cwd, id });
-  if (reference !== undefined) return openReference(reference, cwd, place);
+  if (reference !== undefined) return openReference(reference, place, options);
   if (flags.get("continue") === true) return continueNewest(cwd, place);
   const found = id === undefined ? undefined : findById(place, id, cwd).find(({ header }) => header.id === id);
   return (found && readSession(found.path)) ?? newSession({ cwd, id, folder: place.folder });
 }
 
 /** Finds where sessions are kept: flag, environment, setting, else the agent's own folder. */
-export function choosePlace({ flags, cwd, configuredDir }: SelectOptions): SessionPlace {
-  const chosen = textOf(flags, "session-dir") || process.env.PI_CODING_AGENT_SESSION_DIR || configuredDir;
-  return findPlace(cwd, chosen);
+export function choosePlace(options: SelectOptions): SessionPlace {
+  const { flags, cwd, configuredDir, environment = processEnvironment() } = options;
+  const chosen = textOf(flags, "session-dir") || environment.env.PI_CODING_AGENT_SESSION_DIR || configuredDir;
+  return findPlace(cwd, chosen, environment);
 }
 
 /** Begins a session; its file is made later, when there is something to keep. */
-export function newSession(given: { cwd: string; id?: string; folder?: string; file?: string }): Session {
-  const { cwd, id = newSessionId(), folder } = given;
+export function newSession(given: {
+  cwd: string;
+  id?: string;
+  folder?: string;
+  file?: string;
+  parentSession?: string;
+}): Session {
+  const { cwd, id = newSessionId(), folder, parentSession } = given;
   const timestamp = new Date().toISOString();
   const file = given.file ?? (folder && join(folder, fileName(id, timestamp)));
-  const header = { type: "session" as const, version: FORMAT_VERSION, id, timestamp, cwd };
+  const header = {
+    type: "session" as const,
+    version: FORMAT_VERSION,
+    id,
+    timestamp,
+    cwd,
+    ...(parentSession && { parentSession }),
+  };
   return { header, entries: [], problems: [], isOutdated: false, file };
 }
 
@@ -65,9 +84,9 @@ function continueNewest(cwd: string, place: SessionPlace): Session {
   return (newest && readSession(newest)) || newSession({ cwd, folder: place.folder });
 }
 
-function openReference(reference: string, cwd: string, place: SessionPlace): Session {
+function openReference(reference: string, place: SessionPlace, { cwd, environment }: SelectOptions): Session {
   if (!isPath(reference)) return inOwnFolder(openId(reference, cwd, place), cwd);
-  const path = resolve(cwd, expandHome(reference));
+  const path = resolve(cwd, expandHome(reference, environment?.env));
   if (!existsSync(path)) return newSession({ cwd, file: path });
   const stored = readSession(path);
   return stored ? inOwnFolder(stored, cwd) : { ...newSession({ cwd, file: path }), sizeBytes: 0 };
@@ -116,8 +135,8 @@ function assertUsable(id: string, flags: Flags): void {
   }
   if (isSessionId(id)) return;
   throw sessionError(
-    "invalid_session_id",
-    `${JSON.stringify(id)} cannot be the id of a session.`,
+    "flag_value",
+    `--session-id cannot be ${JSON.stringify(id)}.`,
     "Use letters, digits, dots, dashes and underscores; begin and end with a letter or digit.",
   );
 }

@@ -1,16 +1,18 @@
-import type { Entry } from "@pi-agent/kernel";
+import type { Entry, ExtensionAPI, HookPoints } from "@pi-agent/kernel";
 import type { CurrentSession, SessionKeeper } from "./keeper.ts";
 import type { SessionInfo } from "./list.ts";
 import type { Problem, SessionHeader } from "./record.ts";
+import type { Session } from "./select.ts";
 
-/** A session as it was read, for `agent.open`. */
+/** A session for `agent.open`. */
 export interface OpenedSession {
   id: string;
   /** Where it was held. */
   cwd: string;
   entries: readonly Entry[];
   header: SessionHeader;
-  file: string;
+  /** Left out for a session that is kept in memory only. */
+  file?: string;
   /** What was wrong with the file; it is mended in `entries`. */
   problems: readonly Problem[];
 }
@@ -24,7 +26,16 @@ export interface SessionsService {
    * Fails with `session_unreadable`, `session_invalid`.
    */
   open(path: string): Promise<OpenedSession>;
+  /**
+   * Begins a session: empty, or with entries of another one, which are written at once. It becomes the current one when
+   * the agent is opened with its id.
+   */
+  create(given: { cwd: string; parentSession?: string; entries?: readonly Entry[] }): Promise<OpenedSession>;
+  /** Fires one of the hooks of this package, and answers what its handlers made of it: for whoever changes sessions. */
+  fire<N extends ChangeHook>(hook: N, event: HookPoints[N]["event"]): Promise<HookPoints[N]["result"] | undefined>;
 }
+
+type ChangeHook = "session_before_switch" | "session_before_fork" | "session_before_tree" | "session_tree";
 
 declare module "@pi-agent/kernel" {
   interface Services {
@@ -33,15 +44,18 @@ declare module "@pi-agent/kernel" {
 }
 
 /** Makes the service `sessions`. */
-export function createService(keeper: SessionKeeper): SessionsService {
+export function createService(pi: ExtensionAPI, keeper: SessionKeeper): SessionsService {
   return {
     get current() {
       return keeper.current;
     },
     list: async (cwd) => keeper.list(cwd),
-    async open(path) {
-      const { header, entries, problems, file } = keeper.open(path);
-      return { id: header.id, cwd: header.cwd, entries, header, file: file ?? path, problems };
-    },
+    open: async (path) => toOpened(keeper.open(path)),
+    create: async (given) => toOpened(keeper.create(given)),
+    fire: (hook, event) => pi.dispatch(hook, event),
   };
+}
+
+function toOpened({ header, entries, problems, file }: Session): OpenedSession {
+  return { id: header.id, cwd: header.cwd, entries, header, file, problems };
 }

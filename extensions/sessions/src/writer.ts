@@ -45,13 +45,13 @@ export class SessionWriter {
     this.written = session.sizeBytes ? session.entries.length : 0;
     this.isOutdated = session.isOutdated;
     this.isWorthKeeping = Boolean(session.sizeBytes) || this.entries.some(isSaid);
+    if (session.isUnsaved) this.writeSoon();
   }
 
   append(entry: Entry): void {
     this.entries.push(entry);
-    this.hasNews = true;
     this.isWorthKeeping ||= isSaid(entry);
-    this.soon ??= setImmediate(() => void this.flush());
+    this.writeSoon();
   }
 
   /** Writes what is not on disk yet. */
@@ -76,6 +76,11 @@ export class SessionWriter {
     if (!this.hasFailed || unsaved === 0) return;
     const what = `${unsaved} entries of this session were never written to ${this.file.path}: the disk did not come back.`;
     this.options.report(`${what} The session can be continued, but without them.`, "error");
+  }
+
+  private writeSoon(): void {
+    this.hasNews = true;
+    this.soon ??= setImmediate(() => void this.flush());
   }
 
   private write(): void {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAgent, type Entry } from "@pi-agent/kernel";
-import { hasRecordings, NO_RECORDINGS, RECORDINGS } from "@pi-agent/testing";
+import { hasRecordings, NO_RECORDINGS, RECORDINGS } from "@pi-agent/testing/house";
 import { expect, test } from "vitest";
 import { readSession } from "../src/read.ts";
 

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Entry, Extension } from "@pi-agent/kernel";
-import { assistantMessage, SCRIPTED_MODEL, type Turn, toolCall, toolResult } from "@pi-agent/testing";
+import { SCRIPTED_MODEL, type Turn } from "@pi-agent/testing";
+import { assistantMessage, toolCall, toolResult } from "@pi-agent/testing/provider";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { parseSession } from "../src/format.ts";
 import { header, lines, message, prompt, startAgent, tempFolder } from "./support.ts";

@@ -1,0 +1,298 @@
+/**
+ * The three phases that everything that loads passes, at a start, at a reload, and where a session moves the boundary.
+ *
+ *   1  user      settings ─► official packages ─► user extensions, -e ─► flags settled ─► session_select
+ *   2  trust     scan of the project ─► load plan ─► settleTrust ─► TrustGrant
+ *   3  project   loadProject(grant): settings, texts, extensions; the rest is held, and reported
+ *
+ * 1. Nothing inside the boundary is opened in phase 1; nothing of it is executed or obeyed before the grant.
+ * 2. What fails keeps nothing else from loading; only what was asked for with -e ends the start (E2). In a running agent
+ *    an old version goes on in place of a new one that fails.
+ * 3. Official packages load once. The person's extensions live on when the boundary moves; the project's do not.
+ */
+import { resolve } from "node:path";
+import {
+  type Agent,
+  type AgentError,
+  createAgent,
+  type ExtensionReport,
+  type FlagValue,
+  type LeakReport,
+} from "@pi-agent/kernel";
+import { loadWithTools, takeModelAnew } from "./carry-over.ts";
+import { collectEvidence } from "./evidence.ts";
+import {
+  findOwnExtensions,
+  type Inside,
+  isAlive,
+  isFound,
+  isOneOf,
+  loadExtensions,
+  type Wanted,
+} from "./extensions.ts";
+import { fillFlags } from "./flags.ts";
+import { createHost, type LoaderHost } from "./host.ts";
+import { createImporter, type Importer } from "./import.ts";
+import { keepOut } from "./keep-out.ts";
+import { createLifeCycle, type LifeCycle } from "./life-cycle.ts";
+import type { LoadOptions } from "./options.ts";
+import { findPlaces, type Places, realPathOf } from "./places.ts";
+import type { LoadPlan } from "./plan.ts";
+import { wordMoved, wordNote, wordQuestionFault, wordTypedRefusal } from "./problems.ts";
+import { loadProject, wantedOf } from "./project.ts";
+import { createReport, type LoadReport } from "./report.ts";
+import type { ResourceStore } from "./resources.ts";
+import { assertTyped, Roster } from "./roster.ts";
+import { makePlan } from "./scan.ts";
+import { askForSession } from "./sessions-service.ts";
+import type { SettingsStore } from "./settings.ts";
+import { openStores, type Stores } from "./stores.ts";
+import { Told } from "./told.ts";
+import { settleTrust, type TrustDecision, type TrustGrant } from "./trust.ts";
+
+/** What the phases are gone through for: the person's extensions are imported at a start and a reload, not at a move. */
+type Way = "start" | "reload" | "move";
+
+export class Phases {
+  readonly options: LoadOptions;
+  /** Where the person is now: a session from elsewhere moves it. */
+  places: Places;
+  readonly stores: Stores;
+  readonly host: LoaderHost;
+  readonly agent: Agent;
+  readonly importer: Importer;
+  /** The present decision about the project. */
+  grant: TrustGrant | undefined;
+  readonly report: LoadReport;
+  readonly told = new Told();
+  readonly roster = new Roster(() => this.agent);
+  private readonly settings: SettingsStore;
+  private readonly resources: ResourceStore;
+  readonly flags = new Map<string, FlagValue>();
+  private readonly trust: { decision: TrustDecision; plan?: LoadPlan } = { decision: "untrusted" };
+  /** Where it started: what was said there with `--approve` is not said about another place. */
+  private readonly firstBoundary: string;
+  private readonly lifeCycle: LifeCycle;
+  /** From then on nothing that fails ends anything. */
+  private hasStarted = false;
+  /** Stands between the person's extensions and the project, until the decision. */
+  private guard: ReturnType<typeof keepOut> | undefined;
+
+  constructor(options: LoadOptions) {
+    this.options = options;
+    this.places = this.placesOf(options.cwd);
+    this.firstBoundary = this.places.boundary;
+    const { agentDir, cwd } = this.places;
+    const registry: Agent["registry"] = (kind) => this.agent.registry(kind);
+    this.stores = openStores(options, { places: this.places, registry });
+    this.settings = this.stores.settings;
+    this.resources = this.stores.resources;
+    this.lifeCycle = createLifeCycle(this);
+    const { trust, flags, lifeCycle } = this;
+    this.host = createHost({ cwd, options, lifeCycle, trust, flags, ...this.stores });
+    const { official = [], maxTurns, signal } = options;
+    this.agent = createAgent({ extensions: [...official], host: this.host, maxTurns, signal });
+    this.agent.declareHook("project_trust", { way: "vote" });
+    this.importer = createImporter({ agentDir, modules: () => registry("module") });
+    this.report = createReport(this);
+  }
+
+  /** Goes through all three for the first time. Fails as `load` does. */
+  async start(): Promise<void> {
+    await this.agent.ready();
+    this.roster.enter("official", { loaded: this.agent.extensions });
+    let inside = await this.settleOwn("start");
+    fillFlags(this.flags, this.options.flags, this.agent.registry("flag"));
+    if (await this.selectSession()) inside = await this.settleOwn("move");
+    await loadWithTools(this, () => this.settleProject(inside, "start"));
+    this.hasStarted = true;
+  }
+
+  /** Reads everything anew, and puts new instances in the place of old ones. What fails stays as it was, and is told. */
+  async reload(): Promise<void> {
+    const { agent, stores } = this;
+    stores.settings.reload();
+    stores.modelsFile.reload();
+    stores.credentials.reload();
+    this.told.forget();
+    await loadWithTools(this, async () => this.settleProject(await this.settleOwn("reload"), "reload"));
+    await takeModelAnew(agent, stores.models);
+  }
+
+  /** Leaves a place for another one; the project that is left there is disposed of. */
+  async leaveFor(places: Places): Promise<void> {
+    this.told.forget();
+    if (places.boundary !== this.places.boundary) await this.disposeProject();
+    this.moveTo(places);
+  }
+
+  /** Settles what is new at the place that was moved to. */
+  async arrive(): Promise<void> {
+    await loadWithTools(this, async () => this.settleProject(await this.settleOwn("move"), "move"));
+  }
+
+  /** The places for a working directory. Fails with `no_cwd`. */
+  placesOf(cwd: string): Places {
+    const { agentDir, cwd: start, env = process.env } = this.options;
+    // What was given is meant from where it was given.
+    return findPlaces({ cwd, env, agentDir: agentDir && resolve(start, agentDir) });
+  }
+
+  /** Unloads everything, once a change that is under way is through. */
+  async end(): Promise<LeakReport> {
+    await this.lifeCycle.isThrough();
+    this.stopGuard();
+    const report = await this.agent.dispose();
+    this.importer.dispose();
+    return report;
+  }
+
+  // ---------------------------------------------------------------- what became of it
+
+  get extensions(): ExtensionReport[] {
+    return this.roster.all;
+  }
+
+  get problems(): AgentError[] {
+    return [...this.extensions.flatMap(({ error }) => error ?? []), ...this.told.all];
+  }
+
+  // ---------------------------------------------------------------- 1: user
+
+  private async settleOwn(way: Way): Promise<Inside[]> {
+    const { options, settings, roster, places, told } = this;
+    const { extensions: typed = [], noExtensions = false } = options.flags ?? {};
+    const list = settings.userValue("extensions");
+    const found = await findOwnExtensions(places, {
+      typed,
+      typedIn: options.cwd,
+      list: Array.isArray(list) ? list.map(String) : [],
+      isDiscovering: !noExtensions,
+    });
+    if (found.typedFault && !this.hasStarted) throw found.typedFault;
+    told.add("files", [...found.problems, ...(found.typedFault ? [found.typedFault] : [])]);
+    if (way === "reload")
+      await roster.unload(
+        "own",
+        roster.of("own").filter((each) => !isFound(each, found)),
+      );
+    const known = new Set(
+      roster
+        .of("own")
+        .filter(isAlive)
+        .map(({ owner }) => realPathOf(owner.name)),
+    );
+    const isKnown = ({ path }: { path: string }) => known.has(realPathOf(path));
+    await this.activate(way === "move" ? found.now.filter((each) => !isKnown(each)) : found.now);
+    return found.inside.filter((each) => !isKnown(each));
+  }
+
+  /** Loads extensions of the person's own. From then until the decision they cannot reach into the project. */
+  private async activate(wanted: readonly Wanted[]): Promise<void> {
+    if (wanted.length === 0) return;
+    const { agent, importer, roster } = this;
+    const before = roster.alive;
+    this.guard ??= keepOut(this.places);
+    const loaded = await loadExtensions(wanted, { agent, importer, alive: before, check: this.guard.check });
+    if (!this.hasStarted) assertTyped(loaded);
+    const staying = roster.of("own").filter((each) => !isOneOf(wanted, each));
+    roster.enter("own", { loaded, staying, before });
+  }
+
+  /** Answers whether the session is held elsewhere. */
+  private async selectSession(): Promise<boolean> {
+    const session = await askForSession(this.agent, this.flags);
+    if (!session) return false;
+    const before = this.places;
+    this.moveTo(this.placesOf(session.cwd));
+    this.agent.open(session);
+    return before.cwd !== this.places.cwd;
+  }
+
+  private moveTo(places: Places): void {
+    const from = this.places;
+    this.places = places;
+    this.host.cwd = places.cwd;
+    if (from.cwd === places.cwd) return;
+    this.stopGuard();
+    const isApproveLost = this.options.flags?.approve === true && !this.isFirst;
+    this.told.moved = wordMoved({ from: from.cwd, to: places.cwd, isApproveLost });
+  }
+
+  // ---------------------------------------------------------------- 2: trust
+
+  private async settleProject(inside: readonly Inside[], way: Way): Promise<void> {
+    const grant = await this.decide(inside).finally(() => this.stopGuard());
+    await this.loadGranted(grant, way);
+  }
+
+  private async decide(inside: readonly Inside[]): Promise<TrustGrant> {
+    const { places, settings, contextFiles, agent, options, told } = this;
+    // What the project registered so far does not say what is scanned, or what it counts as (T4).
+    const ofProject = this.roster.of("project").map(({ owner }) => owner.name);
+    const kinds = [...agent.registry("resource-kind")].filter(([, { owner }]) => !ofProject.includes(owner.name));
+    const plan = await makePlan({ places, settings, inside, kinds: new Map(kinds), contextFiles });
+    const refused = plan.items.find(({ scope, verdict }) => scope === "flag" && verdict === "refused");
+    if (refused && !this.hasStarted) throw wordTypedRefusal(refused);
+    told.trust = refused ? [wordTypedRefusal(refused)] : [];
+    const evidence = collectEvidence({
+      options,
+      places,
+      agent,
+      approve: options.flags?.approve === true && !this.isFirst ? undefined : options.flags?.approve,
+      defaultTrust: settings.userValue("defaultProjectTrust"),
+      own: this.roster.of("own"),
+      before: this.grant,
+      onNote: (note) => void told.trust.push(wordNote(note)),
+      onFault: (fault) => void told.trust.push(wordQuestionFault(fault)),
+    });
+    return settleTrust(plan, evidence);
+  }
+
+  private get isFirst(): boolean {
+    return this.places.boundary === this.firstBoundary;
+  }
+
+  private get contextFiles(): "always" | "trusted" | "never" {
+    if (this.options.flags?.noContextFiles) return "never";
+    return this.settings.userValue("contextFiles") as "always" | "trusted" | "never";
+  }
+
+  private stopGuard(): void {
+    this.guard?.stop();
+    this.guard = undefined;
+  }
+
+  // ---------------------------------------------------------------- 3: project
+
+  private async loadGranted(grant: TrustGrant, way: Way): Promise<void> {
+    const { agent, places, settings, flags, resources, importer, options, roster } = this;
+    const isLess = this.grant && [...this.grant.digests.keys()].some((id) => !grant.digests.has(id));
+    this.grant = grant;
+    Object.assign(this.trust, { decision: grant.decision, plan: grant.plan });
+    const hasContextFiles = this.contextFiles !== "never";
+    await resources.findOwn(places, { settings, flags, cwd: options.cwd, hasContextFiles });
+    const wanted = wantedOf(grant);
+    await roster.unload(
+      "project",
+      roster.of("project").filter((each) => !isOneOf(wanted, each)),
+    );
+    const before = roster.alive;
+    const target = { cwd: places.cwd, agent, settings, resources, importer, alive: before };
+    const loaded = await loadProject(grant, target);
+    if (!this.hasStarted) assertTyped(loaded);
+    roster.enter("project", { loaded, before });
+    if (isLess) await agent.dispatch("resources_changed", { reason: "revocation" });
+    if (way !== "reload" && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "grant" });
+  }
+
+  private async disposeProject(): Promise<void> {
+    const { agent, settings, resources, roster, grant, trust } = this;
+    await roster.unload("project", roster.of("project"));
+    settings.revokeProject();
+    resources.revoke();
+    this.grant = undefined;
+    Object.assign(trust, { decision: "untrusted", plan: undefined });
+    if (grant && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "revocation" });
+  }
+}

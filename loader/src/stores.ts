@@ -1,0 +1,39 @@
+/** Opens what the person's agent directory holds. */
+import { type CredentialStore, openCredentials } from "./credentials.ts";
+import type { EnvironmentService } from "./host.ts";
+import { type ModelStore, openModels } from "./models.ts";
+import { type ModelsFile, openModelsFile } from "./models-file.ts";
+import type { LoadOptions } from "./options.ts";
+import type { Places } from "./places.ts";
+import type { RegistryOf } from "./provider-table.ts";
+import { createResources, type ResourceStore } from "./resources.ts";
+import { openSettings, type SettingsStore } from "./settings.ts";
+
+export interface Stores {
+  settings: SettingsStore;
+  resources: ResourceStore;
+  modelsFile: ModelsFile;
+  credentials: CredentialStore;
+  models: ModelStore;
+  environment: EnvironmentService;
+}
+
+/** Opens them; no file but the settings is read before somebody asks. */
+export function openStores(
+  options: LoadOptions,
+  { places, registry }: { places: Places; registry: RegistryOf },
+): Stores {
+  const { agentDir, foreignAgentDir } = places;
+  const { sources = ["files"], env = process.env } = options;
+  const settings = openSettings({ agentDir, namespaces: () => registry("settings") });
+  const modelsFile = openModelsFile(agentDir);
+  const credentials = openCredentials({ agentDir, registry, modelsFile, env });
+  return {
+    settings,
+    resources: createResources({ sources }),
+    modelsFile,
+    credentials,
+    models: openModels({ registry, modelsFile, credentials, settings }),
+    environment: { env, agentDir: foreignAgentDir ?? agentDir },
+  };
+}

@@ -1,0 +1,47 @@
+/** Tells a person what a change of session, place or extensions brought along. What extensions do wrong is told as such. */
+import { AgentError, type Queue, type Ui } from "@pi-agent/kernel";
+import { findLeft, type Holdings } from "./leaks.ts";
+import type { Phases } from "./phases.ts";
+import { toPrintable } from "./printable.ts";
+
+/** Tells what is wrong with files and the project, and what is held back. */
+export function tellChange({ host, report }: Phases): void {
+  for (const { message, hint, owner } of report.problems) {
+    if (owner === undefined) host.ui.notify(hint === undefined ? message : `${message} ${hint}`, "warning");
+  }
+  const held = report.heldLine();
+  if (held !== undefined) host.ui.notify(held, "info");
+}
+
+/** Tells how much of what waited for a run was dropped with it. */
+export function tellDropped(ui: Ui, { steering, followUp }: Queue): void {
+  const number = steering.length + followUp.length;
+  if (number === 0) return;
+  const what =
+    number === 1 ? "One message that waited for the run was" : `${number} messages that waited for the run were`;
+  ui.notify(`${what} dropped.`, "warning");
+}
+
+/**
+ * Tells what unloaded extensions left behind: undos that failed, and what there is more of than `before`. Each is an
+ * `extension_error` and a problem of the report, once.
+ */
+export async function tellLeaks(phases: Phases, before?: Holdings): Promise<void> {
+  const { leaks, unloaded } = phases.roster.takeLeft();
+  const errors = leaks.map(({ owner, what }) => wordUndo(owner, what));
+  if (before && unloaded.length > 0) {
+    for (const left of await findLeft(before)) errors.push(wordLeft(left, unloaded));
+  }
+  for (const error of errors) await phases.told.addLeak(phases.agent, error);
+}
+
+function wordUndo(owner: string, what: string): AgentError {
+  const message = `${toPrintable(owner)} could not clean up after itself: ${what}`;
+  return new AgentError("undo_failed", message, { owner, hint: "Mend what it gives to pi.onDispose." });
+}
+
+function wordLeft({ name, number }: { name: string; number: number }, unloaded: readonly string[]): AgentError {
+  const owner = unloaded.join(", ");
+  const message = `After the reload there is more than before (${number} × ${name}): an old version of ${toPrintable(owner)} left it, unless a new one began it.`;
+  return new AgentError("reload_leak", message, { owner, hint: "End timers, handles and listeners in pi.onDispose." });
+}
