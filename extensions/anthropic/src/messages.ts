@@ -17,7 +17,15 @@ import type {
   ToolCall,
   ToolResultMessage,
 } from "@pi-agent/kernel";
-import { answerBlocks, createMessageCache, PLAIN_64, pairCalls, toAlphabet, toParts } from "@pi-agent/wire";
+import {
+  type ConverterSteps,
+  createConverter,
+  createMessageCache,
+  PLAIN_64,
+  placedBlocks,
+  toAlphabet,
+  toParts,
+} from "@pi-agent/wire";
 import { TOOL_NAME } from "./tools.ts";
 
 /** Stands before an answer whose beginning was cut off: the API starts with the user. */
@@ -29,60 +37,59 @@ const BEGINNING: MessageParam = Object.freeze({
 type Blocks = readonly ContentBlockParam[];
 
 const toBlocks = createMessageCache<Blocks>((message, model) => {
-  if (message.role === "assistant") return [...answerToBlocks(message, model)];
+  if (message.role === "assistant") return answerToBlocks(message, model);
   if (message.role === "toolResult") return [resultToBlock(message, model)];
   return toParts(message.content, model).map(partToBlock);
 });
 
-/** Converts a conversation. What it returns is partly remembered and frozen: copy what you change. */
-export function toMessages(messages: readonly Message[], model: Model): MessageParam[] {
-  const converted: MessageParam[] = [];
-  const uniqueIds = createIdRegister();
-  let results: ContentBlockParam[] | undefined;
-  for (const message of pairCalls(messages)) {
-    const blocks = uniqueIds(toBlocks(message, model));
-    if (blocks.length === 0) continue;
-    if (message.role === "toolResult") {
+interface State {
+  messages: MessageParam[];
+  /** The content of the last message, as long as it may get more results. */
+  results: ContentBlockParam[] | undefined;
+  ids: IdCounts;
+}
+
+/** Converts a conversation. The list that it returns is fresh; the messages in it are remembered and frozen. */
+export const toMessages = createConverter(stepsWith(toBlocks));
+
+/** As `toMessages`, with the thinking of earlier answers left out. */
+export const toMessagesWithoutThinking = createConverter(
+  stepsWith((message, model) => toBlocks(message, model).filter(isNoThinking)),
+);
+
+function stepsWith(convert: (message: Message, model: Model) => Blocks): ConverterSteps<State, MessageParam[]> {
+  return {
+    start: () => ({ messages: [], results: undefined, ids: countIds() }),
+    add(state, message, model) {
+      const blocks = withUniqueIds(convert(message, model), state.ids);
+      if (blocks.length === 0) return;
+      if (message.role !== "toolResult") {
+        Object.freeze(state.results);
+        state.results = undefined;
+        const role = message.role === "assistant" ? "assistant" : "user";
+        state.messages.push(Object.freeze({ role, content: blocks as ContentBlockParam[] }));
+      } else if (state.results) state.results.push(...blocks);
       // All results of one answer belong into the one message after it.
-      if (results) results.push(...blocks);
-      else converted.push({ role: "user", content: (results = [...blocks]) });
-      continue;
-    }
-    results = undefined;
-    converted.push({
-      role: message.role === "assistant" ? "assistant" : "user",
-      content: blocks as ContentBlockParam[],
-    });
-  }
-  if (converted[0]?.role === "assistant") converted.unshift(BEGINNING);
-  return converted;
+      else state.messages.push(Object.freeze({ role: "user", content: (state.results = [...blocks]) }));
+    },
+    fork({ messages, results, ids }) {
+      const copy = { messages: [...messages], results: results && [...results], ids: countIds(ids) };
+      if (copy.results) copy.messages[messages.length - 1] = { role: "user", content: copy.results };
+      return copy;
+    },
+    finish: ({ messages }) => (messages[0]?.role === "assistant" ? [BEGINNING, ...messages] : messages),
+  };
 }
 
-/** Leaves the thinking of earlier answers out. */
-export function withoutThinking(messages: readonly MessageParam[]): MessageParam[] {
-  const left: MessageParam[] = [];
-  for (const message of messages) {
-    const { role, content } = message;
-    if (role !== "assistant" || typeof content === "string") left.push(message);
-    else {
-      const kept = content.filter(({ type }) => type !== "thinking" && type !== "redacted_thinking");
-      if (kept.length > 0) left.push({ role, content: kept });
-    }
-  }
-  return left;
+function isNoThinking({ type }: ContentBlockParam): boolean {
+  return type !== "thinking" && type !== "redacted_thinking";
 }
 
-/** The blocks of an answer in their order, with those of the service itself at their places. */
-function* answerToBlocks(message: AssistantMessage, model: Model): Generator<ContentBlockParam> {
-  const { content } = message;
-  const foreign = message.api === model.api ? (message.providerBlocks ?? []) : [];
-  for (let at = 0; at <= content.length; at++) {
-    for (const { index, block } of foreign) if (index === at) yield block as unknown as ContentBlockParam;
-    for (const own of answerBlocks({ ...message, content: content.slice(at, at + 1) }, model)) {
-      const block = ownToBlock(own, model);
-      if (block) yield block;
-    }
-  }
+function answerToBlocks(message: AssistantMessage, model: Model): ContentBlockParam[] {
+  return placedBlocks(message, model).flatMap((placed) => {
+    if ("foreign" in placed) return placed.foreign as unknown as ContentBlockParam;
+    return ownToBlock(placed.own, model) ?? [];
+  });
 }
 
 function ownToBlock(block: Text | Thinking | ToolCall, model: Model): ContentBlockParam | undefined {
@@ -117,24 +124,31 @@ function partToBlock(part: Text | Image): TextBlockParam | ImageBlockParam {
   return { type: "image", source: { type: "base64", media_type, data: part.data } };
 }
 
-/** Makes call ids unique in a conversation, as the API wants them, with the results following their calls. */
-function createIdRegister() {
+/** How often each id of a call has come. */
+interface IdCounts {
+  of(id: string): number;
+  add(id: string): void;
+}
+
+/** Counts on from `base`, which does not notice. */
+function countIds(base?: IdCounts): IdCounts {
   const counts = new Map<string, number>();
-  const rename = (id: string) => {
-    const count = counts.get(id) ?? 1;
-    return count === 1 ? id : toAlphabet(`${id}#${count}`, PLAIN_64);
-  };
-  return (blocks: Blocks): Blocks => {
-    let isClean = true;
-    for (const block of blocks) {
-      if (block.type === "tool_use") counts.set(block.id, (counts.get(block.id) ?? 0) + 1);
-      const id = block.type === "tool_use" ? block.id : block.type === "tool_result" ? block.tool_use_id : undefined;
-      if (id !== undefined && counts.get(id) !== 1) isClean = false;
-    }
-    if (isClean) return blocks;
-    return blocks.map((block) => {
-      if (block.type === "tool_use") return { ...block, id: rename(block.id) };
-      return block.type === "tool_result" ? { ...block, tool_use_id: rename(block.tool_use_id) } : block;
-    });
-  };
+  const of = (id: string) => counts.get(id) ?? base?.of(id) ?? 0;
+  return { of, add: (id) => void counts.set(id, of(id) + 1) };
+}
+
+/** Makes call ids unique in a conversation, as the API wants them, with the results following their calls. */
+function withUniqueIds(blocks: Blocks, ids: IdCounts): Blocks {
+  let isClean = true;
+  for (const block of blocks) {
+    if (block.type === "tool_use") ids.add(block.id);
+    const id = block.type === "tool_use" ? block.id : block.type === "tool_result" ? block.tool_use_id : undefined;
+    if (id !== undefined && ids.of(id) > 1) isClean = false;
+  }
+  if (isClean) return blocks;
+  const rename = (id: string) => (ids.of(id) > 1 ? toAlphabet(`${id}#${ids.of(id)}`, PLAIN_64) : id);
+  return blocks.map((block) => {
+    if (block.type === "tool_use") return Object.freeze({ ...block, id: rename(block.id) });
+    return block.type === "tool_result" ? Object.freeze({ ...block, tool_use_id: rename(block.tool_use_id) }) : block;
+  });
 }

@@ -2,7 +2,7 @@ import type { MessageCreateParamsStreaming, MessageParam } from "@anthropic-ai/s
 import type { ProviderRequest } from "@pi-agent/kernel";
 import { answerRoom } from "./answer-room.ts";
 import { cacheControl, markTools, markTurns, toSystem } from "./caching.ts";
-import { toMessages, withoutThinking } from "./messages.ts";
+import { toMessages, toMessagesWithoutThinking } from "./messages.ts";
 import { takesSampling } from "./model-version.ts";
 import { toThinking } from "./thinking.ts";
 import { toTools } from "./tools.ts";
@@ -18,10 +18,9 @@ export interface Payload {
 /** Builds the body of a Messages request. */
 export function toPayload(request: ProviderRequest): Payload {
   const { model, systemPrompt, tools, temperature } = request;
-  const converted = toMessages(request.messages, model);
   const { fields, betas, dropsEarlier } = toThinking(request, answerRoom(request));
-  if (fields.thinking?.type === "enabled" && isInForeignLoop(converted)) delete fields.thinking;
-  const messages = dropsEarlier ? withoutThinking(converted) : converted;
+  const messages = (dropsEarlier ? toMessagesWithoutThinking : toMessages)(request.messages, model);
+  if (fields.thinking?.type === "enabled" && isInForeignLoop(messages)) delete fields.thinking;
   const mark = cacheControl(request);
   if (mark) markTurns(messages, mark);
   const isSampled = temperature !== undefined && fields.thinking?.type !== "enabled" && takesSampling(model);

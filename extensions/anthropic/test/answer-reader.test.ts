@@ -1,4 +1,4 @@
-import { replyCut, replyJson, replyStream } from "@pi-agent/testing";
+import { replyCut, replyJson, replyStream } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { answerTo, begin, finish, model, sse, textBlock } from "./events.ts";
 
@@ -274,4 +274,20 @@ test("the cost of a long prompt follows the model's tier", async () => {
     { model: haiku },
   );
   expect(message.usage.cost.input).toBeCloseTo(0.1, 12);
+});
+
+test("each event of the wire is told as it was sent, in its order, and the answer is the same", async () => {
+  const told: unknown[] = [];
+  const reply = replyStream(begin, textBlock("Hi"), finish("end_turn"));
+  const { message } = await answerTo(reply, { onStreamEvent: async (data) => void told.push(data) });
+  expect(told.map((data) => (data as { type: string }).type)).toEqual([
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+  ]);
+  expect(told[2]).toEqual({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } });
+  expect(message.content).toEqual((await answerTo(reply)).message.content);
 });

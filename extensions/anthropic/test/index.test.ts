@@ -1,5 +1,5 @@
 import { createAgent, type Extension } from "@pi-agent/kernel";
-import { assertUsableModels, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
+import { assertUsableModels, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import anthropic from "../src/index.ts";
 import { MODELS } from "../src/models.ts";
@@ -24,7 +24,7 @@ function createTestAgent(baseUrl: string) {
   });
 }
 
-test("an agent thinks, calls a tool and answers, with the thinking sent back, on the real kernel", async () => {
+test("E11 an agent thinks, calls a tool and answers, with the thinking sent back, on the real kernel", async () => {
   await using server = await serveReplies(
     (response, received) => {
       const [tool] = received.body.tools as { name: string }[];

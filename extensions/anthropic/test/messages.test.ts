@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message } from "@pi-agent/kernel";
-import { assistantMessage, TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
+import { assistantMessage, TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
-import { toMessages } from "../src/messages.ts";
+import { toMessages, toMessagesWithoutThinking } from "../src/messages.ts";
 import { model } from "./events.ts";
 
 const CLAUDE = model("claude-haiku-4-5");
@@ -172,4 +172,42 @@ test("a frozen message is converted once for a model", () => {
 test("a history that was cut before an answer begins with the user all the same", () => {
   const wire = toMessages([answer([{ type: "text", text: "Yes" }]), userMessage("More")], CLAUDE);
   expect(wire.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+});
+
+test("F131 turn by turn a payload is what the whole conversation would make at once, and earlier ones do not change", () => {
+  const messages: Message[] = [
+    userMessage("hi"),
+    answer([toolCall("a"), toolCall("b")]),
+    toolResult("b", "", { content: [TEST_IMAGE] }),
+    toolResult("a", "found"),
+    answer([toolCall("a")]),
+    toolResult("a", "", { content: [TEST_IMAGE], isError: true }),
+    answer([toolCall("x y!"), toolCall("lost")], { api: "other", provider: "other", model: "other" }),
+    toolResult("x y!", "there"),
+    userMessage("go on"),
+    answer([{ type: "text", text: "half" }], { stopReason: "aborted" }),
+    userMessage("again"),
+    answer([toolCall("open")]),
+  ];
+  const frozen = messages.map((message) => Object.freeze({ ...message }));
+  const sent = frozen.map((_, at) => toMessages(frozen.slice(0, at + 1), CLAUDE));
+  const atOnce = messages.map((_, at) => toMessages(structuredClone(messages.slice(0, at + 1)), CLAUDE));
+  expect(sent).toEqual(atOnce);
+});
+
+test("thinking is left out turn by turn, as from the whole", () => {
+  const messages = [
+    userMessage("hi"),
+    answer([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }, toolCall("a")]),
+    toolResult("a"),
+    answer([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }]),
+    userMessage("go on"),
+  ].map((message) => Object.freeze(message));
+  toMessagesWithoutThinking(messages.slice(0, 3), CLAUDE);
+  expect(toMessagesWithoutThinking(messages, CLAUDE)).toMatchObject([
+    { role: "user" },
+    { role: "assistant", content: [{ type: "tool_use" }] },
+    { role: "user", content: [{ type: "tool_result" }] },
+    { role: "user", content: [{ text: "go on" }] },
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Message, ProviderRequest, ThinkingLevel } from "@pi-agent/kernel";
-import { assistantMessage, toolCall, toolResult, usageOf, userMessage } from "@pi-agent/testing";
+import { assistantMessage, toolCall, toolResult, usageOf, userMessage } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { toPayload } from "../src/payload.ts";
 import { createRequest, model } from "./events.ts";

@@ -1,4 +1,10 @@
-import { comparableBlocks, hasRecordings, NO_RECORDINGS, readRecordings, replayRecording } from "@pi-agent/testing";
+import {
+  comparableBlocks,
+  hasRecordings,
+  NO_RECORDINGS,
+  readRecordings,
+  replayRecording,
+} from "@pi-agent/testing/house";
 import { expect, test } from "vitest";
 import { answerTo, model } from "./events.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listLoadedModules, providerClaims, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
+import { listLoadedModules, providerClaims, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { anthropicMessages } from "../src/api.ts";
 import { answerTo, begin, finish, model, run, textBlock } from "./events.ts";

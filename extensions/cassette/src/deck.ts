@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import type { ProviderRequest } from "@pi-agent/kernel";
 import { failureError } from "@pi-agent/wire";
 import { type Line, parseCassette } from "./cassette-file.ts";
-import type { Choices } from "./options.ts";
 import { type Take, type Turn, toTake } from "./take.ts";
 
 /** Where the answers come from, and which of them have been given. */
@@ -22,7 +21,7 @@ interface Cassette {
 }
 
 /** Makes a deck that plays the chosen file from the first request on, unless something is put in. */
-export function createDeck(choices: Pick<Choices, "file" | "speed">): Deck {
+export function createDeck(choices: { file(): string | undefined; speed(): number }): Deck {
   let cassette: Promise<Cassette> | undefined;
   let ownSpeed: number | undefined;
   return {
@@ -70,6 +69,7 @@ function takeNext({ name, lines }: Cassette, { purpose, messages }: ProviderRequ
   return take;
 }
 
-function unusable(message: string): Error {
+/** Makes a failure that is not tried again. */
+export function unusable(message: string): Error {
   return failureError({ kind: "invalid_request" }, message);
 }

@@ -1,7 +1,7 @@
 import type { ExtensionAPI } from "@pi-agent/kernel";
 import { createDeck } from "./deck.ts";
 import { maskKeys } from "./mask.ts";
-import { type CassetteOptions, FLAGS, readChoices } from "./options.ts";
+import { type CassetteOptions, FLAGS, OPTIONS, readChoices } from "./options.ts";
 import { playNext } from "./play.ts";
 import { PROVIDER } from "./provider.ts";
 import { createRecorder, type Recorder } from "./record.ts";
@@ -10,7 +10,7 @@ export type { CassetteOptions } from "./options.ts";
 export type { Turn } from "./take.ts";
 
 /** Records what models answer, and plays it back offline as the model `cassette/scripted`; brings `pi demo`. */
-export default function cassette(pi: ExtensionAPI, options: CassetteOptions = {}): void {
+function cassette(pi: ExtensionAPI, options: CassetteOptions = {}): void {
   const choices = readChoices(pi, options);
   const deck = createDeck(choices);
   if (options.turns) deck.insert(options.turns);
@@ -35,3 +35,5 @@ export default function cassette(pi: ExtensionAPI, options: CassetteOptions = {}
     run: async (args, io) => (await import("./demo/demo.ts")).runDemo(args, { io, deck }),
   });
 }
+
+export default Object.assign(cassette, { options: OPTIONS });

@@ -8,7 +8,8 @@ import {
   type Model,
   type StreamEvent,
 } from "@pi-agent/kernel";
-import { assistantMessage, SCRIPTED_MODEL, usageOf } from "@pi-agent/testing";
+import { SCRIPTED_MODEL } from "@pi-agent/testing";
+import { assistantMessage, usageOf } from "@pi-agent/testing/provider";
 import cassette, { type CassetteOptions } from "../src/index.ts";
 
 const OFFICIAL: ExtensionEntry["owner"] = { name: "@pi-agent/cassette", scope: "official" };

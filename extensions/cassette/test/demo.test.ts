@@ -50,6 +50,7 @@ test("the demo runs at least five turns with real tools on real files, and mends
     /--- a\/src\/discount\.js\n[^]*- {2}const step = STEPS\.find\([^]*\+ {2}const step = STEPS\.findLast\(/,
   );
   expect(code).toBe(0);
+  expect(agent.sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const results = agent.transcript.project().filter((message) => message.role === "toolResult");
   expect(results.map(({ toolName, isError }) => `${toolName} ${isError}`)).toEqual(
     "bash true,bash false,bash false,read false,read false,read false,edit false,bash false".split(","),

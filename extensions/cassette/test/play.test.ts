@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { StreamEvent } from "@pi-agent/kernel";
 import { tempProject } from "@pi-agent/testing";
 import { expect, onTestFinished, test } from "vitest";
-import type { Turn } from "../src/index.ts";
+import type { CassetteOptions, Turn } from "../src/index.ts";
 import { cassetteAgent, echo } from "./agent.ts";
 
 async function cassetteFile(...lines: unknown[]): Promise<string> {
@@ -24,7 +24,7 @@ const TURNS: Turn[] = [
   { text: "Both answered." },
 ];
 
-test("a scripted file is played turn by turn, with the tools really running", async () => {
+test("E11 a scripted file is played turn by turn on the real kernel, with the tools really running", async () => {
   const agent = cassetteAgent({ file: await cassetteFile(...TURNS) }, { extensions: [echo] });
   onTestFinished(async () => void (await agent.dispose()));
   const { answer, outcome, messages } = await agent.run("go");
@@ -126,13 +126,35 @@ test.each([
 test.each([
   [{}, /no cassette is in\. Name one: --cassette <file>/],
   [{ file: "/nowhere/run.jsonl" }, /\/nowhere\/run\.jsonl cannot be played: ENOENT/],
-  [{ turns: [{ text: "a" }], speed: -1 }, /--cassette-speed takes a number of characters per second, not "-1"/],
 ])("without a cassette that can be played the failure says so: %j", async (options, why) => {
   const agent = cassetteAgent(options);
   onTestFinished(async () => void (await agent.dispose()));
   const { messages } = await agent.run("go");
   expect(messages.at(-1)).toMatchObject({ stopReason: "error", errorMessage: expect.stringMatching(why) });
 });
+
+test("a speed that is no number is a failure that says what is wrong, that nothing was played, and what to give", async () => {
+  const flags = new Map([["cassette-speed", "fast"]]);
+  const agent = cassetteAgent({ turns: [{ text: "a" }] }, { host: { flags } });
+  onTestFinished(async () => void (await agent.dispose()));
+  const { messages } = await agent.run("go");
+  expect(messages.at(-1)).toMatchObject({
+    failure: { kind: "invalid_request" },
+    errorMessage: expect.stringMatching(
+      /--cassette-speed is "fast", which is no number of .* nothing was played\. Give one, as --cassette-speed 400/,
+    ),
+  });
+});
+
+test.each([{ speed: -1 }, { turns: [{ txt: "a" }] }, { files: "a.jsonl" }])(
+  "the options %j are refused when the extension is loaded",
+  async (options) => {
+    const agent = cassetteAgent(options as CassetteOptions);
+    onTestFinished(async () => void (await agent.dispose()));
+    await agent.ready();
+    expect(agent.extensions[0]).toMatchObject({ state: "failed", error: { code: "invalid_options" } });
+  },
+);
 
 test("an abort in the middle of a slow answer ends it at once, with what had arrived", async () => {
   const agent = cassetteAgent({ turns: [{ text: "Thirteen char and very many more, one every hour" }], speed: 0.004 });

@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AssistantMessage, StreamEvent } from "@pi-agent/kernel";
+import type { AssistantMessage, Extension, StreamEvent } from "@pi-agent/kernel";
 import { tempProject } from "@pi-agent/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { cassetteAgent, echo, liveProvider, message, plainEvents } from "./agent.ts";
@@ -179,3 +179,28 @@ async function* watch(stream: AsyncIterable<readonly StreamEvent[]>, batches: St
     yield batch;
   }
 }
+
+test("E11 a child plays from its parent's cassette, and the agent's own calls are what is recorded", async () => {
+  const record = join(await folder(), "run.jsonl");
+  const asks: Extension = (pi) => {
+    pi.registerTool({
+      name: "ask",
+      description: "Asks a child.",
+      parameters: { type: "object", properties: {} },
+      async execute(_id, _args, _signal, _onUpdate, ctx) {
+        const child = ctx.createAgent({});
+        const { answer } = await child.run("child");
+        await child.dispose();
+        return { content: [{ type: "text", text: answer }] };
+      },
+    });
+  };
+  const turns = [{ calls: [{ name: "ask" }] }, { text: "from the child" }, { text: "done" }];
+  const agent = cassetteAgent({ turns, record }, { extensions: [asks] });
+  const { answer, messages } = await agent.run("go");
+  await agent.dispose();
+  expect(answer).toBe("done");
+  expect(messages.find(({ role }) => role === "toolResult")).toMatchObject({ content: [{ text: "from the child" }] });
+  const lines = (await readFile(record, "utf8")).trim().split("\n").slice(1);
+  expect(lines.map((line) => JSON.parse(line).content)).toMatchObject([[{ type: "toolCall" }], [{ text: "done" }]]);
+});

@@ -1,22 +1,13 @@
 /** Kernel messages ──► the `contents` of a request. Each frozen message is converted once per model. */
 import type { Content, FunctionResponsePart, Part } from "@google/genai";
-import type {
-  AssistantMessage,
-  Image,
-  Message,
-  Model,
-  Text,
-  Thinking,
-  ToolCall,
-  ToolResultMessage,
-} from "@pi-agent/kernel";
+import type { AssistantMessage, Image, Model, Text, Thinking, ToolCall, ToolResultMessage } from "@pi-agent/kernel";
 import {
-  answerBlocks,
+  createConverter,
   createMessageCache,
   isOwnAnswer,
   joinText,
   PLAIN_64,
-  pairCalls,
+  placedBlocks,
   toAlphabet,
   toParts,
 } from "@pi-agent/wire";
@@ -41,50 +32,64 @@ interface Converted {
 }
 
 const convert = createMessageCache<Converted>((message, model) => {
-  if (message.role === "assistant") return { parts: signCalls([...answerToParts(message, model)], model) };
+  if (message.role === "assistant") return { parts: signCalls(answerToParts(message, model), model) };
   if (message.role === "toolResult") return resultToParts(message, model);
   return { parts: toParts(message.content, model).map(toPart) };
 });
 
-/** Converts a conversation. What it returns is partly remembered and frozen: copy what you change. */
-export function toContents(messages: readonly Message[], model: Model): Content[] {
-  const contents: Content[] = [];
-  let results: { parts: Part[]; images: Part[] } | undefined;
-  const endResults = () => {
-    if (results?.images.length) contents.push({ role: "user", parts: results.images });
-    results = undefined;
-  };
-  for (const message of pairCalls(messages)) {
-    const { parts, images = [] } = convert(message, model);
-    if (message.role !== "toolResult") {
-      endResults();
-      if (parts.length > 0)
-        contents.push({ role: message.role === "assistant" ? "model" : "user", parts: parts as Part[] });
-      continue;
-    }
-    if (results === undefined) {
-      results = { parts: [], images: [] };
-      // The answers to the calls of one content belong into one content.
-      contents.push({ role: "user", parts: results.parts });
-    }
-    results.parts.push(...parts);
-    results.images.push(...images);
-  }
-  endResults();
-  if (contents[0]?.role === "model") contents.unshift(BEGINNING);
-  return contents;
+interface State {
+  contents: Content[];
+  /** What the last content holds, as long as it may get more results, and the images that come after it. */
+  results: { parts: Part[]; images: Part[] } | undefined;
 }
 
-/** The parts of an answer in their order, with those that are none of ours at their places. */
-function* answerToParts(message: AssistantMessage, model: Model): Generator<Part> {
-  const { content } = message;
-  const foreign = message.api === model.api ? (message.providerBlocks ?? []) : [];
-  const own = isOwnAnswer(message, model);
-  for (let at = 0; at <= content.length; at++) {
-    for (const { index, block } of foreign) if (index === at) yield withoutForeignSignature(block as Part, own);
-    for (const block of answerBlocks({ ...message, content: content.slice(at, at + 1) }, model))
-      yield blockToPart(block);
-  }
+/** Converts a conversation. The list that it returns is fresh; what is in it is remembered and frozen. */
+export const toContents = createConverter<State, Content[]>({
+  start: () => ({ contents: [], results: undefined }),
+  add(state, message, model) {
+    const { parts, images = [] } = convert(message, model);
+    if (message.role !== "toolResult") {
+      endResults(state);
+      const role = message.role === "assistant" ? "model" : "user";
+      if (parts.length > 0) state.contents.push(Object.freeze({ role, parts: parts as Part[] }));
+      return;
+    }
+    if (state.results === undefined) {
+      state.results = { parts: [], images: [] };
+      // The answers to the calls of one content belong into one content.
+      state.contents.push(Object.freeze({ role: "user", parts: state.results.parts }));
+    }
+    state.results.parts.push(...parts);
+    state.results.images.push(...images);
+  },
+  fork({ contents, results }) {
+    const copy: State = { contents: [...contents], results: undefined };
+    if (results) {
+      copy.results = { parts: [...results.parts], images: [...results.images] };
+      copy.contents[contents.length - 1] = { role: "user", parts: copy.results.parts };
+    }
+    return copy;
+  },
+  finish(copy) {
+    endResults(copy);
+    return copy.contents[0]?.role === "model" ? [BEGINNING, ...copy.contents] : copy.contents;
+  },
+});
+
+function endResults(state: State): void {
+  const { results, contents } = state;
+  if (results === undefined) return;
+  Object.freeze(results.parts);
+  Object.freeze(results.images);
+  if (results.images.length > 0) contents.push(Object.freeze({ role: "user", parts: results.images }));
+  state.results = undefined;
+}
+
+function answerToParts(message: AssistantMessage, model: Model): Part[] {
+  const isOwn = isOwnAnswer(message, model);
+  return placedBlocks(message, model).map((placed) =>
+    "foreign" in placed ? withoutForeignSignature(placed.foreign as Part, isOwn) : blockToPart(placed.own),
+  );
 }
 
 /** A signature goes back on the very part that it came with. */

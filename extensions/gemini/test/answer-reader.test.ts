@@ -1,4 +1,4 @@
-import { replyJson, replyStream } from "@pi-agent/testing";
+import { replyJson, replyStream } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { answerTo, finish, model, parts, sse, USAGE } from "./chunks.ts";
 
@@ -236,4 +236,13 @@ test("the cost of a long prompt follows the model's tier", async () => {
     model: model("gemini-2.5-pro"),
   });
   expect(message.usage.cost.input).toBeCloseTo(0.75, 12);
+});
+
+test("each event of the wire is told as it was sent, in its order, and the answer is the same", async () => {
+  const told: unknown[] = [];
+  const chunks = [parts({ text: "Hi" }), parts({ text: "!" }), finish("STOP")];
+  const reply = replyStream(sse(...chunks));
+  const { message } = await answerTo(reply, { onStreamEvent: async (data) => void told.push(data) });
+  expect(told).toEqual(chunks);
+  expect(message.content).toEqual((await answerTo(reply)).message.content);
 });

@@ -1,5 +1,5 @@
 import type { Model, ProviderRequest } from "@pi-agent/kernel";
-import { providerRequest, type Reply, streamReply, streamToEnd } from "@pi-agent/testing";
+import { providerRequest, type Reply, streamReply, streamToEnd } from "@pi-agent/testing/provider";
 import { googleGenerativeAi } from "../src/api.ts";
 import { MODELS } from "../src/models.ts";
 

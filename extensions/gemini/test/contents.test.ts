@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message } from "@pi-agent/kernel";
-import { assistantMessage, TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
+import { assistantMessage, TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { toContents } from "../src/contents.ts";
 import { model } from "./chunks.ts";
@@ -178,4 +178,25 @@ test("a frozen message is converted once for a model", () => {
 test("a history that was cut before an answer begins with the user all the same", () => {
   const contents = toContents([answer([{ type: "text", text: "Yes" }]), userMessage("More")], GEMINI);
   expect(contents.map(({ role }) => role)).toEqual(["user", "model", "user"]);
+});
+
+test("F131 turn by turn a payload is what the whole conversation would make at once, and earlier ones do not change", () => {
+  const messages: Message[] = [
+    userMessage("hi"),
+    answer([toolCall("a"), toolCall("b")]),
+    toolResult("b", "", { content: [TEST_IMAGE] }),
+    toolResult("a", "found"),
+    answer([toolCall("a")]),
+    toolResult("a", "", { content: [TEST_IMAGE], isError: true }),
+    answer([toolCall("x y!"), toolCall("lost")], { api: "other", provider: "other", model: "other" }),
+    toolResult("x y!", "there"),
+    userMessage("go on"),
+    answer([{ type: "text", text: "half" }], { stopReason: "aborted" }),
+    userMessage("again"),
+    answer([toolCall("open")]),
+  ];
+  const frozen = messages.map((message) => Object.freeze({ ...message }));
+  const sent = frozen.map((_, at) => toContents(frozen.slice(0, at + 1), OLD));
+  const atOnce = messages.map((_, at) => toContents(structuredClone(messages.slice(0, at + 1)), OLD));
+  expect(sent).toEqual(atOnce);
 });

@@ -1,5 +1,12 @@
 import { createAgent, type Extension, type Message } from "@pi-agent/kernel";
-import { assertUsableModels, type Reply, replyJson, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
+import {
+  assertUsableModels,
+  type Reply,
+  replyJson,
+  replyStream,
+  serveReplies,
+  TEST_KEY,
+} from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import gemini from "../src/index.ts";
 import { MODELS } from "../src/models.ts";
@@ -36,7 +43,7 @@ const strict =
     else replyJson(400, { error: { message: `not ${contents}`, status: "INVALID_ARGUMENT" } })(response, seen);
   };
 
-test("F116 an agent answers two calls of one name in one content each way, on the real kernel", async () => {
+test("E11 F116 an agent answers two calls of one name in one content each way, on the real kernel", async () => {
   const result = (path: string) => ({
     functionResponse: { name: "read", response: { output: `content of ${path}` } },
   });

@@ -1,5 +1,11 @@
 import type { AssistantMessage } from "@pi-agent/kernel";
-import { comparableBlocks, hasRecordings, NO_RECORDINGS, readRecordings, replayRecording } from "@pi-agent/testing";
+import {
+  comparableBlocks,
+  hasRecordings,
+  NO_RECORDINGS,
+  readRecordings,
+  replayRecording,
+} from "@pi-agent/testing/house";
 import { expect, test } from "vitest";
 import { answerTo, model } from "./chunks.ts";
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { listLoadedModules, providerClaims, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing";
+import { listLoadedModules, providerClaims, replyStream, serveReplies, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { googleGenerativeAi } from "../src/api.ts";
 import { answerTo, createRequest, finish, model, parts, run, sse } from "./chunks.ts";

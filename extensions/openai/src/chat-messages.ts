@@ -13,11 +13,11 @@ import type {
 } from "@pi-agent/kernel";
 import {
   answerBlocks,
+  createConverter,
   createMessageCache,
   isOwnAnswer,
   joinText,
   PLAIN_64,
-  pairCalls,
   toAlphabet,
   toParts,
 } from "@pi-agent/wire";
@@ -31,6 +31,10 @@ const MISTRAL_ID = /^[A-Za-z0-9]{9}$/;
 /** Fields of an answer that thinking may come and go back in. The signature of a thinking block names its field. */
 export const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
+/** Stands between results and the user's message, where a server wants an answer there. */
+const RESULTS_READ: JsonObject = Object.freeze({ role: "assistant", content: "I have the results of the tools." });
+const IMAGES_FOLLOW: JsonObject = Object.freeze({ type: "text", text: "Images from the tool results above:" });
+
 interface Piece {
   wire?: JsonObject;
   /** Images of a tool result: the format has no place for them there. */
@@ -39,47 +43,25 @@ interface Piece {
   renamed?: [string, string][];
 }
 
-/** Makes the `messages` of a request. What a message becomes is remembered from turn to turn. */
-export function toChatMessages(request: ProviderRequest): JsonObject[] {
-  const { systemPrompt } = request;
-  const target = targetOf(request);
-  const { model, compat } = target;
-  const wire: JsonObject[] = [];
-  if (systemPrompt !== "") wire.push({ role: systemRole(model, compat), content: systemPrompt.toWellFormed() });
-  let renamed: Map<string, string> | undefined;
-  let images: Json[] = [];
-  let isAfterResult = false;
-  for (const message of pairCalls(request.messages)) {
-    const piece = convert(message, target);
-    if (piece.wire === undefined) continue;
-    if (message.role === "toolResult") {
-      const id = renamed?.get(message.toolCallId);
-      wire.push(id === undefined ? piece.wire : { ...piece.wire, tool_call_id: id });
-      if (piece.images) images.push(...piece.images);
-      isAfterResult = true;
-      continue;
-    }
-    if (isAfterResult) closeResults(message.role !== "assistant");
-    wire.push(piece.wire);
-    if (message.role === "assistant") renamed = piece.renamed && new Map(piece.renamed);
-  }
-  if (isAfterResult) closeResults(false);
-  return wire;
-
-  /** After the results of a turn come their images, as the user's; some servers want an answer in between. */
-  function closeResults(isUserNext: boolean) {
-    if (compat.requiresAssistantAfterToolResult && (isUserNext || images.length > 0))
-      wire.push({ role: "assistant", content: "I have the results of the tools." });
-    if (images.length > 0) {
-      const text = { type: "text", text: "Images from the tool results above:" };
-      wire.push({ role: "user", content: [text, ...images] });
-    }
-    images = [];
-    isAfterResult = false;
-  }
+interface State {
+  wire: JsonObject[];
+  /** Ids that had to change in the last answer. */
+  renamed: ReadonlyMap<string, string> | undefined;
+  /** Of the results since then. */
+  images: readonly Json[];
+  isAfterResult: boolean;
 }
 
-function systemRole(model: Model, compat: ChatCompat): string {
+/** Makes the `messages` of a request: a fresh list of messages that are remembered and frozen. */
+export function toChatMessages(request: ProviderRequest): JsonObject[] {
+  const { messages, systemPrompt } = request;
+  const target = targetOf(request);
+  const wire = convertAll(messages, target);
+  if (systemPrompt === "") return wire;
+  return [{ role: systemRole(target), content: systemPrompt.toWellFormed() }, ...wire];
+}
+
+function systemRole({ model, compat }: Target): string {
   return model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
 }
 
@@ -96,6 +78,42 @@ const convert = createMessageCache((message: Message, target: Target): Piece => 
       return {};
   }
 });
+
+const convertAll = createConverter<State, JsonObject[], Target>({
+  start: () => ({ wire: [], renamed: undefined, images: [], isAfterResult: false }),
+  add(state, message, target) {
+    const { wire, images, renamed } = convert(message, target);
+    if (wire === undefined) return;
+    if (message.role === "toolResult") {
+      const id = state.renamed?.get(message.toolCallId);
+      state.wire.push(id === undefined ? wire : Object.freeze({ ...wire, tool_call_id: id }));
+      if (images) state.images = [...state.images, ...images];
+      state.isAfterResult = true;
+      return;
+    }
+    closeResults(state, target, message.role !== "assistant");
+    state.wire.push(wire);
+    if (message.role === "assistant") state.renamed = renamed && new Map(renamed);
+  },
+  fork: (state) => ({ ...state, wire: [...state.wire] }),
+  finish(copy, target) {
+    closeResults(copy, target, false);
+    return copy.wire;
+  },
+});
+
+/** After the results of a turn come their images, as the user's; some servers want an answer in between. */
+function closeResults(state: State, { compat }: Target, isUserNext: boolean): void {
+  if (!state.isAfterResult) return;
+  const hasImages = state.images.length > 0;
+  if (compat.requiresAssistantAfterToolResult && (isUserNext || hasImages)) state.wire.push(RESULTS_READ);
+  if (hasImages) {
+    const content: Json[] = [IMAGES_FOLLOW, ...state.images];
+    state.wire.push(Object.freeze({ role: "user", content: Object.freeze(content) as Json[] }));
+  }
+  state.images = [];
+  state.isAfterResult = false;
+}
 
 function userPiece(content: UserContent, model: Model): Piece {
   const parts = toParts(content, model);

@@ -13,22 +13,21 @@ import type {
   UserContent,
 } from "@pi-agent/kernel";
 import {
-  answerBlocks,
+  createConverter,
   createMessageCache,
   isOwnAnswer,
   joinText,
   PLAIN_64,
-  pairCalls,
+  placedBlocks,
   toAlphabet,
   toParts,
 } from "@pi-agent/wire";
 import { type Target, targetOf } from "./compat.ts";
 import { imageUrl, readObject } from "./http.ts";
 
-/** Makes the `input` of a request. What a message becomes is remembered from turn to turn. */
+/** Makes the `input` of a request: a fresh list of items that are remembered and frozen. */
 export function toInput(request: ProviderRequest): JsonObject[] {
-  const target = targetOf(request);
-  return pairCalls(request.messages).flatMap((message) => convert(message, target));
+  return convertAll(request.messages, targetOf(request));
 }
 
 const convert = createMessageCache((message: Message, target: Target): readonly JsonObject[] => {
@@ -43,6 +42,13 @@ const convert = createMessageCache((message: Message, target: Target): readonly 
     default:
       return [];
   }
+});
+
+const convertAll = createConverter<JsonObject[], JsonObject[], Target>({
+  start: () => [],
+  add: (items, message, target) => void items.push(...convert(message, target)),
+  fork: (items) => [...items],
+  finish: (items) => items,
 });
 
 function userItems(content: UserContent, { model }: Target): JsonObject[] {
@@ -64,15 +70,14 @@ function resultItem(message: ToolResultMessage, { model }: Target): JsonObject {
 }
 
 function answerItems(message: AssistantMessage, target: Target): JsonObject[] {
-  if (!isOwnAnswer(message, target.model))
-    return answerBlocks(message, target.model)
-      .map(answerItem)
-      .filter((item) => item !== undefined);
+  const isOwn = isOwnAnswer(message, target.model);
   const items: JsonObject[] = [];
-  for (let at = 0; at <= message.content.length; at++) {
-    for (const { index, block } of message.providerBlocks ?? []) if (index === at && isItem(block)) items.push(block);
-    const [block] = answerBlocks({ ...message, content: message.content.slice(at, at + 1) }, target.model);
-    const item = block && answerItem(block);
+  for (const placed of placedBlocks(message, target.model)) {
+    if ("foreign" in placed) {
+      if (isOwn && isItem(placed.foreign)) items.push(placed.foreign);
+      continue;
+    }
+    const item = answerItem(placed.own);
     if (item && !isLost(item, target)) items.push(item);
   }
   // Reasoning is refused without the item that it led to.

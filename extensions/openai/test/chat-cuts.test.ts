@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { replyCut, streamToEnd } from "@pi-agent/testing";
+import { replyCut, streamToEnd } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { chatApi } from "../src/chat.ts";
 import { call, delta, finish, fn } from "./chat-lines.ts";

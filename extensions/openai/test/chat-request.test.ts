@@ -1,5 +1,5 @@
 import type { AssistantMessage, JsonObject, Message, Model, ToolResultMessage } from "@pi-agent/kernel";
-import { TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
+import { TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { toChatBody } from "../src/chat.ts";
 import { createAnswer, createModel, createRequest } from "./support.ts";
@@ -285,4 +285,27 @@ test("a tool whose schema is no plain object is told in one, with the exact sche
       },
     },
   ]);
+});
+
+test("F131 turn by turn a payload is what the whole conversation would make at once, and earlier ones do not change", () => {
+  const messages: Message[] = [
+    userMessage("hi"),
+    createAnswer([toolCall("a"), toolCall("b")]),
+    toolResult("b", "", { content: [TEST_IMAGE] }),
+    toolResult("a", "found"),
+    createAnswer([toolCall("a")]),
+    toolResult("a", "", { content: [TEST_IMAGE], isError: true }),
+    createAnswer([toolCall("x y!"), toolCall("lost")], { api: "other", provider: "other", model: "other" }),
+    toolResult("x y!", "there"),
+    userMessage("go on"),
+    createAnswer([{ type: "text", text: "half" }], { stopReason: "aborted" }),
+    userMessage("again"),
+    createAnswer([toolCall("open")]),
+  ];
+  const model = createModel({ compat: { requiresAssistantAfterToolResult: true } });
+  const bodyOf = (some: readonly Message[]) => toChatBody(createRequest({ model, messages: some })).messages;
+  const frozen = messages.map((message) => Object.freeze({ ...message }));
+  const sent = frozen.map((_, at) => bodyOf(frozen.slice(0, at + 1)));
+  const atOnce = messages.map((_, at) => bodyOf(structuredClone(messages.slice(0, at + 1))));
+  expect(sent).toEqual(atOnce);
 });

@@ -212,3 +212,12 @@ test("F122 half a call and then an error is no call to run", async () => {
 test("an answer of nothing is a malformed response", async () => {
   expect(await read(DONE)).toMatchObject({ failure: { kind: "malformed_response" } });
 });
+
+test("each event of the wire is told as it was sent, in its order, and the answer is the same", async () => {
+  const told: unknown[] = [];
+  const lines = [delta({ content: "Hi" }), delta({ content: "!" }), finish("stop")];
+  const reply = sse(...lines, DONE);
+  const { message } = await ask(chatApi, reply, { onStreamEvent: async (data) => void told.push(data) });
+  expect(told).toEqual(lines);
+  expect(message.content).toEqual((await ask(chatApi, reply)).message.content);
+});

@@ -1,5 +1,5 @@
 import { createAgent, type Extension, type Model } from "@pi-agent/kernel";
-import { type Reply, replyHang, serveReplies, TEST_KEY } from "@pi-agent/testing";
+import { type Reply, replyHang, serveReplies, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import openai from "../src/index.ts";
 import { createModel, DONE, frame, sse } from "./support.ts";
@@ -43,7 +43,7 @@ const responsesText = sse(
   { type: "response.completed", response: { usage: { input_tokens: 10, output_tokens: 5 } } },
 );
 
-test("openai-completions: an agent calls a tool and answers, on the real kernel", async () => {
+test("E11 openai-completions: an agent calls a tool and answers, on the real kernel", async () => {
   await using server = await serveReplies(chatCall, chatText);
   const agent = createTestAgent(createModel({ baseUrl: server.url }));
   const { answer, outcome } = await agent.run("How much?");
@@ -57,7 +57,7 @@ test("openai-completions: an agent calls a tool and answers, on the real kernel"
   expect(await agent.dispose()).toEqual({ leaks: [] });
 });
 
-test("openai-responses: an agent calls a tool and answers, on the real kernel", async () => {
+test("E11 openai-responses: an agent calls a tool and answers, on the real kernel", async () => {
   await using server = await serveReplies(responsesCall, responsesText);
   const agent = createTestAgent(createModel({ baseUrl: server.url, api: "openai-responses" }));
   const { answer, outcome, usage } = await agent.run("How much?");

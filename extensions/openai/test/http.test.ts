@@ -1,4 +1,4 @@
-import { providerClaims, replyJson, serveReplies, streamToEnd, TEST_KEY } from "@pi-agent/testing";
+import { providerClaims, replyJson, serveReplies, streamToEnd, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { chatApi } from "../src/chat.ts";
 import { endpointUrl, isOriginal } from "../src/http.ts";

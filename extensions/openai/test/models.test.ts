@@ -1,4 +1,4 @@
-import { assertUsableModels } from "@pi-agent/testing";
+import { assertUsableModels } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { effortOf } from "../src/effort.ts";
 import { createModels } from "../src/models.ts";

@@ -6,7 +6,7 @@ import {
   type Recording,
   readRecordings,
   replayRecording,
-} from "@pi-agent/testing";
+} from "@pi-agent/testing/house";
 import { expect, test } from "vitest";
 import { chatApi } from "../src/chat.ts";
 import { responsesApi } from "../src/responses.ts";

@@ -201,3 +201,14 @@ test("items and events that are none of ours are kept, or do no harm", async () 
     providerBlocks: [{ index: 0, block: search }],
   });
 });
+
+test("each event of the wire is told as it was sent, in its order, and the answer is the same", async () => {
+  const told: unknown[] = [];
+  const lines = [{ type: "response.output_text.delta", output_index: 0, delta: "Hi" }, completed()];
+  const { message } = await ask(responsesApi, sse(...lines), {
+    model: createModel({ api: API }),
+    onStreamEvent: async (data) => void told.push(data),
+  });
+  expect(told).toEqual(lines);
+  expect(message.content).toEqual((await read(...lines)).content);
+});

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolResultMessage } from "@pi-agent/kernel";
-import { TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing";
+import { TEST_IMAGE, toolCall, toolResult, userMessage } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { toResponsesBody } from "../src/responses.ts";
 import { createAnswer, createModel, createRequest } from "./support.ts";
@@ -122,4 +122,25 @@ test("F131 an unanswered call gets a result, and no failed answer is sent", () =
     { role: "user" },
     { role: "user" },
   ]);
+});
+
+test("F131 turn by turn a payload is what the whole conversation would make at once, and earlier ones do not change", () => {
+  const messages: Message[] = [
+    userMessage("hi"),
+    own([toolCall("a"), toolCall("b")]),
+    toolResult("b", "", { content: [TEST_IMAGE] }),
+    toolResult("a", "found"),
+    own([toolCall("a")]),
+    toolResult("a", "", { content: [TEST_IMAGE], isError: true }),
+    own([toolCall("x y!"), toolCall("lost")], { api: "other", provider: "other", model: "other" }),
+    toolResult("x y!", "there"),
+    userMessage("go on"),
+    own([{ type: "text", text: "half" }], { stopReason: "aborted" }),
+    userMessage("again"),
+    own([toolCall("open")]),
+  ];
+  const frozen = messages.map((message) => Object.freeze({ ...message }));
+  const sent = frozen.map((_, at) => inputOf(frozen.slice(0, at + 1)));
+  const atOnce = messages.map((_, at) => inputOf(structuredClone(messages.slice(0, at + 1))));
+  expect(sent).toEqual(atOnce);
 });

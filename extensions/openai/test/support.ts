@@ -1,5 +1,12 @@
 import type { Api, AssistantMessage, Model, ProviderRequest } from "@pi-agent/kernel";
-import { assistantMessage, providerRequest, type Reply, replyStream, streamReply, TEST_MODEL } from "@pi-agent/testing";
+import {
+  assistantMessage,
+  providerRequest,
+  type Reply,
+  replyStream,
+  streamReply,
+  TEST_MODEL,
+} from "@pi-agent/testing/provider";
 
 export function createModel(changes: Partial<Model> = {}): Model {
   return { ...TEST_MODEL, provider: "openai", api: "openai-completions", reasoning: false, ...changes };

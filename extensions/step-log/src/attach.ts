@@ -1,4 +1,4 @@
-import type { Context, ExtensionAPI } from "@pi-agent/kernel";
+import type { Context, ExtensionAPI, Ui } from "@pi-agent/kernel";
 import { createMask } from "./mask.ts";
 import { fileSink, logPath, type Sink, streamSink } from "./sink.ts";
 import { StepLog } from "./step-log.ts";
@@ -13,10 +13,11 @@ declare module "@pi-agent/kernel" {
 /** Logs every run from now on to `stderr`, `stdout` or a file. Fails with `log_stdout`. */
 export function attachLog(pi: ExtensionAPI, target: string): void {
   let sink: Sink | undefined;
-  let context: Context | undefined;
+  // What is lost is known only when the extension is unloaded, and its context with it.
+  let ui: Ui | undefined;
   const open = (ctx: Context): void => {
-    context = ctx;
-    sink ??= openSink(pi, target, ctx);
+    ({ ui } = ctx);
+    sink ??= openSink(pi, target, { cwd: ctx.cwd, tell: (message) => ui?.notify(message, "error") });
   };
   const log = new StepLog({
     mask: createMask(pi.service("credentials")?.names() ?? []),
@@ -39,8 +40,7 @@ export function attachLog(pi: ExtensionAPI, target: string): void {
   pi.on("agent_settled", (event) => log.endRun(event));
   pi.onDispose(async () => {
     const dropped = (await sink?.close()) ?? 0;
-    if (dropped > 0)
-      context?.ui.notify(`The step log ${target} lacks ${dropped} lines that could not be written.`, "warning");
+    if (dropped > 0) ui?.notify(`The step log ${target} lacks ${dropped} lines that could not be written.`, "warning");
   });
 }
 
@@ -52,10 +52,10 @@ export function assertMode(pi: ExtensionAPI, target: string, mode: string): void
   });
 }
 
-function openSink(pi: ExtensionAPI, target: string, ctx: Context): Sink {
+function openSink(pi: ExtensionAPI, target: string, at: { cwd: string; tell(message: string): void }): Sink {
   if (target === "stdout") return streamSink(pi.service("stdout") ?? process.stdout);
   if (target === "stderr") return streamSink(process.stderr);
-  return fileSink(logPath(target, ctx.cwd), (error) => ctx.ui.notify(unwritable(target, error), "error"));
+  return fileSink(logPath(target, at.cwd), (error) => at.tell(unwritable(target, error)));
 }
 
 function unwritable(target: string, error: Error): string {

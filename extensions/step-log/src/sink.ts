@@ -33,7 +33,8 @@ export function fileSink(path: string, onError: (error: Error) => void): Sink {
       else dropped++;
     },
     async close() {
-      if (stream) await new Promise<void>((done) => stream.end(() => done()));
+      // Also what goes wrong with the last lines has been told by then.
+      if (stream && !stream.closed) await new Promise<void>((done) => stream.once("close", () => done()).end());
       return dropped;
     },
   };

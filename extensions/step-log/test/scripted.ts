@@ -1,5 +1,6 @@
 import type { AssistantMessage, Extension, StreamEvent } from "@pi-agent/kernel";
-import { assistantMessage, SCRIPTED_MODEL, usageOf } from "@pi-agent/testing";
+import { SCRIPTED_MODEL } from "@pi-agent/testing";
+import { assistantMessage, usageOf } from "@pi-agent/testing/provider";
 
 /** An answer of the scripted model, which costs something. */
 export function answer(content: AssistantMessage["content"], more: Partial<AssistantMessage> = {}): AssistantMessage {

@@ -72,7 +72,7 @@ const echo: Extension = (pi) => {
   });
 };
 
-test("a run is seven kinds of lines with exactly their fields, in order", async () => {
+test("E11 a run on the real kernel is seven kinds of lines with exactly their fields, in order", async () => {
   const { agent, finish } = await start({
     log: "log.jsonl",
     turns: [() => call("echo", { path: "x" }), () => say("the answer")],
@@ -94,6 +94,7 @@ test("a run is seven kinds of lines with exactly their fields, in order", async 
   for (const line of lines) {
     expect(line.ts).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(line.runId).toBe(lines[0]!.runId);
+    expect(line.runId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
     expect(Object.keys(line).slice(0, 4)).toEqual(["ts", "runId", "iteration", "event"]);
   }
   const fields = lines.map(({ ts: _ts, runId: _id, iteration: _at, event: _event, ...rest }) => rest);
@@ -122,7 +123,8 @@ test("a run is seven kinds of lines with exactly their fields, in order", async 
 test("a run that goes on before it settles is one run", async () => {
   let more = 1;
   const goOn: Extension = (pi) => {
-    pi.on("agent_before_settle", () => ({ continue: more-- > 0 }));
+    const entries = [{ type: "custom_message" as const, customType: "more", content: "go on", display: false }];
+    pi.on("agent_before_settle", () => (more-- > 0 ? { entries, continue: true } : undefined));
   };
   const { agent, finish } = await start({
     log: "log.jsonl",
@@ -246,30 +248,23 @@ test("secrets are masked in arguments, keys, answers and errors", async () => {
   expect(lines.at(-1)!.answer).toBe("it is ***");
 });
 
-test("without --log nothing is written, and no call is wrapped", async () => {
+test("without --log nothing is written, and no step is listened to", async () => {
   const written = vi.spyOn(process.stderr, "write");
-  let stream: unknown;
-  let isSame = false;
-  const outer: Extension = (pi) => {
-    pi.on("provider_call", (request, next) => {
-      const passed = next(request);
-      isSame = passed === stream;
-      return passed;
+  const heard: string[] = [];
+  const watched: Extension = (pi) =>
+    stepLog({
+      ...pi,
+      on(name, handler) {
+        heard.push(name);
+        return pi.on(name, handler);
+      },
     });
-  };
-  const inner: Extension = (pi) => {
-    pi.on("provider_call", (request, next) => {
-      const made = next(request);
-      stream = made;
-      return made;
-    });
-  };
-  const agent = createAgent({ extensions: [outer, stepLog, inner, scripted()], host: { cwd } });
+  const agent = createAgent({ extensions: [watched, scripted()], host: { cwd } });
   await agent.ready();
   await agent.dispatch("session_start", { reason: "startup" });
   await prompt(agent);
   await agent.dispose();
-  expect(isSame).toBe(true);
+  expect(heard).toEqual(["session_start"]);
   expect(written).not.toHaveBeenCalled();
   expect(readdirSync(cwd)).toEqual([]);
 });
@@ -364,4 +359,5 @@ test.each(["/dev/null", "/dev/full"])("a character device takes the log as far a
   await prompt(agent);
   await agent.dispose();
   expect(notices.some((text) => text.includes("not a file"))).toBe(false);
+  expect(notices.some((text) => text.includes("cannot be written"))).toBe(log === "/dev/full");
 });

@@ -51,7 +51,7 @@ async function sections(agent: Agent): Promise<Record<string, string>> {
   return Object.fromEntries((await agent.promptSections()).map(({ name, text }) => [name, text]));
 }
 
-test("the sections stand in their slots, in order", async () => {
+test("E11 on the real kernel the sections stand in their slots, in order", async () => {
   const resources = [
     resource("context-file", "/p/AGENTS.md", "of the project"),
     resource("append-system-prompt", "/u/APPEND_SYSTEM.md", "added"),

@@ -16,7 +16,7 @@ export interface BashSettings {
   shellPath?: string;
   /** Put before every command, on a line of its own. */
   commandPrefix?: string;
-  /** 0 means no limit. Left out: none in the terminal, 600 elsewhere. */
+  /** 0 means no limit. Left out: none with a user interface, 600 without. */
   timeoutSeconds?: number;
 }
 

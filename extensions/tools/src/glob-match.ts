@@ -10,18 +10,27 @@ type Step<T> = typeof ANY | ((item: T) => boolean);
 
 const MAX_ALTERNATIVES = 256;
 
-/** Makes the matcher of a glob for whole paths; one that is the pattern itself matches, as `[x].ts`. Throws an Error that says what is wrong with the pattern. */
+/** Matches one part of a path, or with `ANY` any number of them. */
+export type PartStep = Step<string>;
+
+/**
+ * Makes the matcher of a glob for whole paths; one that is the pattern itself matches, as `[x].ts`. Throws an Error that
+ * says what is wrong with the pattern.
+ */
 export function globMatcher(pattern: string, isCaseless: boolean): (path: string) => boolean {
-  const patterns = alternativesOf(pattern).map((each) => each.split("/").map(partStep));
+  const patterns = alternativesOf(pattern).map((each) => each.split("/").map((part) => partStep(part)));
   return (path) => {
     const text = isCaseless ? path.toLowerCase() : path;
     const parts = text.split("/");
-    return text === pattern || patterns.some((steps) => matches(steps, parts));
+    return text === pattern || patterns.some((steps) => matchSteps(steps, parts));
   };
 }
 
-/** Going back to the last wildcard alone is enough: an earlier one could only leave less to match. */
-function matches<T>(steps: readonly Step<T>[], items: readonly T[]): boolean {
+/**
+ * Holds steps against items, all of them. Going back to the last wildcard alone is enough: an earlier one could only
+ * leave less to match.
+ */
+export function matchSteps<T>(steps: readonly Step<T>[], items: readonly T[]): boolean {
   let step = 0;
   let wildcard = -1;
   let tried = 0;
@@ -42,24 +51,25 @@ function matches<T>(steps: readonly Step<T>[], items: readonly T[]): boolean {
   return steps.slice(step).every((rest) => rest === ANY);
 }
 
-function partStep(part: string): Step<string> {
-  if (/^\*{2,}$/.test(part)) return ANY;
-  const steps = characterSteps(part);
-  return (name) => matches(steps, Array.from(name));
+/** Makes the step of one part of a pattern, without braces. Throws an Error for a set that does not end. */
+export function partStep(part: string, isAlone = false): PartStep {
+  if (!isAlone && /^\*{2,}$/.test(part)) return ANY;
+  if (!/[*?[\\]/.test(part)) return (name) => name === part;
+  TOKEN.lastIndex = 0;
+  const steps = Array.from(part.matchAll(TOKEN), ([token]) => characterStep(token));
+  return (name) => matchSteps(steps, Array.from(name));
 }
 
 // An escaped character, a set, or any one character.
 const TOKEN = /\\[^]|\[[!^]?\]?(?:\\[^]|[^\]\\])*\]|[^]/gu;
 
-function characterSteps(part: string): Step<string>[] {
-  return (part.match(TOKEN) ?? []).map((token) => {
-    if (token === "*") return ANY;
-    if (token === "?") return () => true;
-    if (token === "[" || token === "]") throw new Error(`a ${token} stands alone (write \\${token} for the character)`);
-    if (token.startsWith("[")) return setStep(token);
-    const wanted = token.length > 1 && token.startsWith("\\") ? token.slice(1) : token;
-    return (character) => character === wanted;
-  });
+function characterStep(token: string): Step<string> {
+  if (token === "*") return ANY;
+  if (token === "?") return () => true;
+  if (token === "[") throw new Error("a [ stands alone (write \\[ for the character)");
+  if (token.startsWith("[")) return setStep(token);
+  const wanted = token.length > 1 && token.startsWith("\\") ? token.slice(1) : token;
+  return (character) => character === wanted;
 }
 
 function setStep(token: string): Step<string> {
@@ -100,6 +110,7 @@ function readAlternatives(pattern: string, start: number, isInside: boolean): Al
     TOKEN.lastIndex = at;
     const token = TOKEN.exec(pattern)![0];
     if (token === "}" || (isInside && token === ",")) break;
+    if (token === "]") throw new Error("a ] stands alone (write \\] for the character)");
     let tails = [token];
     at += token.length;
     if (token === "{") ({ texts: tails, at } = readBraces(pattern, at));

@@ -1,8 +1,10 @@
-/** Seven tools that work on files and run commands, and the service `files`. */
+/** Seven tools that work on files and run commands, and the services `files` and `shell`. */
 import type { ExtensionAPI } from "@pi-agent/kernel";
 import { LeftRunning } from "./left-running.ts";
 import { mutate } from "./mutation-queue.ts";
 import { BASH_SETTINGS, OPTIONS, type ToolsOptions } from "./options.ts";
+import { sessionOptions } from "./session-bash.ts";
+import { registerShell } from "./shell-service.ts";
 import { createTools } from "./table.ts";
 
 export { type BashOperations, type BashOptions, type BashSettings, createBashTool } from "./bash.ts";
@@ -26,7 +28,9 @@ export { mutate } from "./mutation-queue.ts";
 export type { OpenFile } from "./open-file.ts";
 export { createReadTool, type ReadOperations, type ReadOptions } from "./read.ts";
 export type { CommandExit, CommandRequest } from "./run-command.ts";
+export type { ShellService, UserCommandOptions } from "./shell-service.ts";
 export { formatSize, truncateHead, truncateTail } from "./truncate.ts";
+export type { UserCommandResult } from "./user-command.ts";
 export { createWriteTool, type WriteOperations, type WriteOptions } from "./write.ts";
 
 function tools(pi: ExtensionAPI, options: ToolsOptions = {}): void {
@@ -34,7 +38,9 @@ function tools(pi: ExtensionAPI, options: ToolsOptions = {}): void {
   pi.onDispose(() => leftRunning.end());
   pi.register("service", "files", { mutate });
   pi.register("settings", "bash", BASH_SETTINGS);
-  for (const tool of createTools(pi, options, leftRunning)) pi.registerTool(tool);
+  const bash = { ...options.bash, ...sessionOptions(pi), leftRunning };
+  registerShell(pi, bash);
+  for (const tool of createTools(options, bash)) pi.registerTool(tool);
 }
 
 export default Object.assign(tools, { options: OPTIONS });

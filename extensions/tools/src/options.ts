@@ -24,7 +24,7 @@ export const OPTIONS = {
 
 export type ToolsOptions = Static<typeof OPTIONS>;
 
-/** The settings below `bash`. A project may set them, because they only bound what it runs anyway. */
+/** The settings below `bash`. A project may give commands less time than the person does, never more. */
 export const BASH_SETTINGS = {
   type: "object",
   properties: {
@@ -32,7 +32,8 @@ export const BASH_SETTINGS = {
       type: "number",
       minimum: 0,
       description: "Seconds that a command may take; 0 means no limit",
-      "x-project": "allow",
+      "x-project": "tighten",
+      "x-tighten": "lower",
     },
   },
 } as const;

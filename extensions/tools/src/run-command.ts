@@ -103,15 +103,18 @@ async function untilOver(child: Shell, request: CommandRequest): Promise<"timeou
     });
   }
   child.on("error", reject).once("close", over);
-  child.once("exit", () => {
+  const onExit = () => {
     clearTimeout(timeout);
     quiet = setTimeout(over, QUIET_MS);
     longest = setTimeout(over, MAX_AFTER_EXIT_MS);
-  });
+  };
+  child.once("exit", onExit);
   signal?.addEventListener("abort", onAbort);
   try {
     return await promise;
   } finally {
+    // A command that was aborted exits after this wait.
+    child.off("exit", onExit);
     for (const timer of [timeout, quiet, longest]) clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
   }

@@ -1,20 +1,18 @@
-import type { ExtensionAPI, Tool } from "@pi-agent/kernel";
-import { createBashTool } from "./bash.ts";
+import type { Tool } from "@pi-agent/kernel";
+import { type BashOptions, createBashTool } from "./bash.ts";
 import { createEditTool } from "./edit.ts";
 import { createFindTool } from "./find.ts";
 import { createGrepTool } from "./grep.ts";
-import type { LeftRunning } from "./left-running.ts";
 import { createLsTool } from "./ls.ts";
 import type { ToolsOptions } from "./options.ts";
 import { createReadTool } from "./read.ts";
-import { sessionOptions } from "./session-bash.ts";
 import { createWriteTool } from "./write.ts";
 
 /** Makes the seven tools as an agent has them, in the order in which the model is told of them. */
-export function createTools(pi: ExtensionAPI, options: ToolsOptions, leftRunning: LeftRunning): Tool[] {
+export function createTools(options: ToolsOptions, bash: BashOptions): Tool[] {
   return [
     createReadTool(undefined, options.read),
-    createBashTool(undefined, { ...options.bash, ...sessionOptions(pi), leftRunning }),
+    createBashTool(undefined, bash),
     createEditTool(),
     createWriteTool(),
     createGrepTool(undefined, options.grep),

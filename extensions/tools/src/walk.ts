@@ -27,8 +27,8 @@ export interface WalkReport {
   unreadable: string[];
 }
 
-/** Directories between two looks at what else there is to do. */
-const DIRECTORIES_PER_TURN = 100;
+/** Between two looks at what else there is to do, such as an abort. */
+const SLICE_MS = 20;
 
 interface Place {
   path: string;
@@ -43,24 +43,44 @@ export async function walk(request: WalkRequest): Promise<WalkReport> {
   const isFromIgnored = isLeftOut(root);
   const report: WalkReport = { hasIgnored: false, isFromIgnored, unreadable: [] };
   const places: Place[] = [{ path: root, prefix: "", rules: isFromIgnored ? [] : rulesAbove(root) }];
-  for (let count = 1; places.length > 0; count++) {
-    if (count % DIRECTORIES_PER_TURN === 0) await nextTurn();
-    throwIfAborted(signal);
-    const below = enter(places.pop()!, request, report);
+  const breathe = createBreath(signal);
+  while (places.length > 0) {
+    const below = await enter(places.pop()!, { request, report, breathe });
     if (!below) break;
     places.push(...below.reverse());
   }
   return report;
 }
 
+/** Makes a pause that takes place only when it is time for one. Fails with `aborted`. */
+function createBreath(signal: AbortSignal | undefined): () => Promise<void> | undefined {
+  let until = performance.now() + SLICE_MS;
+  throwIfAborted(signal);
+  return () => {
+    if (performance.now() < until) return undefined;
+    return nextTurn().then(() => {
+      throwIfAborted(signal);
+      until = performance.now() + SLICE_MS;
+    });
+  };
+}
+
+interface Walking {
+  request: WalkRequest;
+  report: WalkReport;
+  breathe: () => Promise<void> | undefined;
+}
+
 /** Tells a directory's entries; answers the directories in it, or `undefined` when the walk is to end. */
-function enter(place: Place, request: WalkRequest, report: WalkReport): Place[] | undefined {
+async function enter(place: Place, { request, report, breathe }: Walking): Promise<Place[] | undefined> {
   const entries = entriesOf(place, report);
   const names = new Set(entries.map(({ name }) => name));
   const own = rulesOf(place.path, (name) => names.has(name));
   const rules = own ? [...place.rules, own] : place.rules;
   const below: Place[] = [];
   for (const entry of entries) {
+    const pause = breathe();
+    if (pause) await pause;
     if (entry.name === ".git") continue;
     const path = join(place.path, entry.name);
     const isDirectory = entry.isDirectory();

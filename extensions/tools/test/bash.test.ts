@@ -101,11 +101,11 @@ test("F077 the longest timeout does not fire at once", async () => {
 });
 
 test.each([
-  ["print", undefined, 600_000],
-  ["tui", undefined, undefined],
-  ["tui", 5, 5_000],
-  ["print", 0, undefined],
-])("F077 without a timeout, mode %s and setting %s: %s ms", async (mode, timeoutSeconds, timeoutMs) => {
+  ["nobody there", undefined, 600_000],
+  ["a user interface", undefined, undefined],
+  ["a user interface", 5, 5_000],
+  ["nobody there", 0, undefined],
+])("F077 without a timeout, with %s and setting %s: %s ms", async (who, timeoutSeconds, timeoutMs) => {
   let asked: number | undefined;
   const operations: BashOptions["operations"] = {
     async run(_command, request) {
@@ -113,7 +113,10 @@ test.each([
       return { code: 0, background: [], survivors: [] };
     },
   };
-  await run("true", { mode, options: { operations, settings: () => ({ timeoutSeconds }) } });
+  await run("true", {
+    hasUI: who === "a user interface",
+    options: { operations, settings: () => ({ timeoutSeconds }) },
+  });
   expect(asked).toBe(timeoutMs);
 });
 

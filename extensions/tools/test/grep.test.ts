@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lacksRightsOfOthers } from "@pi-agent/testing";
+import { lacksRightsOfOthers } from "@pi-agent/testing/house";
 import { expect, onTestFinished, test } from "vitest";
 import { createGrepTool } from "../src/index.ts";
 import { searchProject, shutFolder } from "./search-project.ts";

@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAgent, type Extension, type Host, type JsonObject } from "@pi-agent/kernel";
-import { listLoadedModules, scriptedProvider } from "@pi-agent/testing";
+import { scriptedProvider } from "@pi-agent/testing";
+import { listLoadedModules } from "@pi-agent/testing/provider";
 import { expect, onTestFinished, test } from "vitest";
 import tools, { mutate } from "../src/index.ts";
 import { commandLineOf } from "./living.ts";
@@ -38,7 +39,7 @@ async function resultsOf(cwd: string, batches: Calls[], more: { host?: Partial<H
   });
 }
 
-test("the kernel runs all seven tools", async () => {
+test("E11 the real kernel runs all seven tools", async () => {
   const cwd = tempFolder();
   writeFileSync(join(cwd, "notes.txt"), "alpha\n");
   const results = await resultsOf(cwd, [
@@ -88,24 +89,69 @@ test("by default read, bash, edit and write are on", async () => {
   await agent.dispose();
 });
 
-test("E8 a limit to reading leaves read, grep, find and ls", async () => {
+test("E8 a limit to reading leaves read, grep, find and ls; the others are refused, and the model is told why", async () => {
   const cwd = tempFolder();
-  const agent = agentIn(cwd, [
-    [
-      ["ls", {}],
-      ["write", { path: "x", content: "x" }],
-      ["bash", { command: "touch y" }],
-    ],
-  ]);
-  await agent.extend([
-    {
-      extension: (pi) => void pi.limitEffects({ ceiling: "read", reason: "looking around" }),
-      owner: { name: "limit", scope: "inline" },
-    },
-  ]);
+  writeFileSync(join(cwd, "f"), "a\n");
+  const looking: Extension = (pi) => void pi.limitEffects({ ceiling: "read", reason: "looking around" });
+  const calls: Calls = [
+    ["read", { path: "f" }],
+    ["grep", { pattern: "a" }],
+    ["find", { pattern: "*" }],
+    ["ls", {}],
+    ["edit", { path: "f", edits: [{ oldText: "a", newText: "b" }] }],
+    ["write", { path: "x", content: "x" }],
+    ["bash", { command: "touch y" }],
+  ];
+  const agent = agentIn(cwd, [calls]);
+  await agent.extend([{ extension: looking, owner: { name: "limit", scope: "inline" } }]);
   const { messages } = await agent.run("go");
-  const errors = messages.flatMap((message) => (message.role === "toolResult" ? [message.isError] : []));
-  expect(errors).toEqual([false, true, true]);
+  const results = messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
+  const refused = results.filter(({ isError }) => isError);
+  expect(refused.map(({ toolName }) => toolName)).toEqual(["edit", "write", "bash"]);
+  for (const { content } of refused)
+    expect(content).toMatchObject([{ text: expect.stringContaining("looking around") }]);
+  expect(readdirSync(cwd)).toEqual(["f"]);
+  expect(readFileSync(join(cwd, "f"), "utf8")).toBe("a\n");
+});
+
+test("E8 E9 each tool says what it may do, and tells gates the real paths, also through links", async () => {
+  const cwd = tempFolder();
+  mkdirSync(join(cwd, "real"));
+  symlinkSync("real", join(cwd, "link"));
+  const touched: Record<string, unknown> = {};
+  const gate: Extension = (pi) =>
+    void pi.on("tool_call", ({ toolName, touches }) => {
+      touched[toolName] = touches;
+      return { block: true, reason: "only looking" };
+    });
+  const path = "link/f";
+  const calls: Calls = [
+    ["read", { path }],
+    ["edit", { path, edits: [{ oldText: "a", newText: "b" }] }],
+    ["write", { path, content: "" }],
+    ["grep", { pattern: "a", path }],
+    ["find", { pattern: "*", path }],
+    ["ls", { path }],
+    ["bash", { command: "cat link/f" }],
+  ];
+  const agent = agentIn(cwd, [calls]);
+  await agent.extend([{ extension: gate, owner: { name: "gate", scope: "inline" } }]);
+  await agent.run("go");
+  const real = join(cwd, "real/f");
+  const reads = { read: [real], write: [] };
+  expect(touched).toMatchObject({ read: reads, grep: reads, find: reads, ls: reads });
+  expect(touched).toMatchObject({ write: { write: [real] }, edit: { write: [real] } });
+  expect(touched.bash).toBeUndefined();
+  const effects = [...agent.registry("tool").values()].map(({ name, value }) => [name, value.effect]);
+  expect(Object.fromEntries(effects)).toEqual({
+    read: "read",
+    bash: "execute",
+    edit: "write",
+    write: "write",
+    grep: "read",
+    find: "read",
+    ls: "read",
+  });
 });
 
 test("calls beside a command run in their order, so that the command sees what they did", async () => {

@@ -17,7 +17,7 @@ export interface CallOutcome {
 export interface CallOptions {
   cwd: string;
   signal?: AbortSignal;
-  mode?: string;
+  hasUI?: boolean;
   model?: Partial<NonNullable<Context["model"]>>;
   onUpdate?: (partial: ToolResult) => void;
 }
@@ -38,9 +38,9 @@ export function makePipe(path: string): void {
 export async function call<S extends TSchema>(
   tool: Tool<S>,
   args: Static<S>,
-  { cwd, signal = new AbortController().signal, mode = "print", model, onUpdate = () => {} }: CallOptions,
+  { cwd, signal = new AbortController().signal, hasUI = false, model, onUpdate = () => {} }: CallOptions,
 ): Promise<CallOutcome> {
-  const ctx = { cwd, mode, model, sessionId: "session-1" } as Context;
+  const ctx = { cwd, hasUI, model, sessionId: "session-1" } as Context;
   const { content, isError = false, details } = await tool.execute("call_1", args, signal, onUpdate, ctx);
   const texts = content.filter((block) => block.type === "text").map(({ text }) => text);
   return {

@@ -7,6 +7,7 @@ import type {
   AssistantMessage,
   Failure,
   Json,
+  Message,
   ProviderRequest,
   StreamEvent,
   Text,
@@ -16,6 +17,7 @@ import type {
 } from "@pi-agent/kernel";
 import { type Cut, parseArguments } from "./arguments.ts";
 import { failureError } from "./failure.ts";
+import { createFold } from "./fold.ts";
 import { emptyUsage, priceUsage } from "./usage.ts";
 
 /** Characters of one answer; the longest that a model gives is below a million. */
@@ -48,7 +50,7 @@ export class Answer {
   #open = new Map<BlockKey, Open>();
   #batch: StreamEvent[] = [];
   #chars = 0;
-  #usedIds: Set<string> | undefined;
+  #usedIds: UsedIds | undefined;
 
   constructor(request: ProviderRequest, api: string) {
     const { provider, id: model } = request.model;
@@ -239,21 +241,32 @@ export class Answer {
   }
 
   #uniqueId(id: string | null | undefined): string {
-    this.#usedIds ??= collectCallIds(this.#request);
+    const { earlier, own } = (this.#usedIds ??= usedIds(this.#request));
     let unique = (typeof id === "string" && id) || `call_${crypto.randomUUID().replaceAll("-", "")}`;
-    while (this.#usedIds.has(unique)) unique = `${id}_${crypto.randomUUID().slice(0, 8)}`;
-    this.#usedIds.add(unique);
+    while (earlier.has(unique) || own.has(unique)) unique = `${id}_${crypto.randomUUID().slice(0, 8)}`;
+    own.add(unique);
     return unique;
   }
 }
 
-function collectCallIds({ messages }: ProviderRequest): Set<string> {
-  const ids = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const block of message.content) if (block.type === "toolCall") ids.add(block.id);
-  }
-  return ids;
+interface UsedIds {
+  /** Of the conversation, as far as it cannot change. */
+  earlier: ReadonlySet<string>;
+  own: Set<string>;
+}
+
+const collectIds = createFold<Set<string>, undefined>({ start: () => new Set(), add: addCallIds });
+
+function usedIds({ messages }: ProviderRequest): UsedIds {
+  const { state: earlier, rest } = collectIds(messages, undefined);
+  const own = new Set<string>();
+  for (const message of rest) addCallIds(own, message);
+  return { earlier, own };
+}
+
+function addCallIds(ids: Set<string>, message: Message): void {
+  if (message.role !== "assistant") return;
+  for (const block of message.content) if (block.type === "toolCall") ids.add(block.id);
 }
 
 function mixedUp(key: BlockKey): Error {

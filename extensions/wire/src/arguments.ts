@@ -26,7 +26,8 @@ function broken(reason: string, text: string) {
   };
 }
 
-function readJson(text: string): unknown {
+/** Parses a JSON text; `undefined` for any other. */
+export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

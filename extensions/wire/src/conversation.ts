@@ -2,14 +2,16 @@
 import type {
   AssistantMessage,
   Image,
+  Json,
   Message,
   Model,
   Text,
   Thinking,
   ToolCall,
-  ToolResultMessage,
   UserContent,
 } from "@pi-agent/kernel";
+
+type OwnBlock = Text | Thinking | ToolCall;
 
 const IMAGE_OMITTED = "(An image was left out: this model reads text only.)";
 
@@ -43,9 +45,9 @@ export function isOwnAnswer(message: AssistantMessage, model: Model): boolean {
  * Lists what of an answer may go to `model`: well-formed, without empty texts, and for another model than the one
  * that gave it without thinking and signatures.
  */
-export function answerBlocks(message: AssistantMessage, model: Model): (Text | Thinking | ToolCall)[] {
+export function answerBlocks(message: AssistantMessage, model: Model): OwnBlock[] {
   const own = isOwnAnswer(message, model);
-  const blocks: (Text | Thinking | ToolCall)[] = [];
+  const blocks: OwnBlock[] = [];
   for (const block of message.content) {
     if (block.type === "text") {
       if (block.text.trim() === "" && !(own && block.textSignature)) continue;
@@ -59,49 +61,26 @@ export function answerBlocks(message: AssistantMessage, model: Model): (Text | T
   return blocks;
 }
 
+/**
+ * Lists the same blocks with those that are the service's own at their places: these only for the api that gave them.
+ * They may hold signatures, which are for the model that gave the answer only.
+ */
+export function placedBlocks(message: AssistantMessage, model: Model): ({ own: OwnBlock } | { foreign: Json })[] {
+  const foreign = message.api === model.api ? (message.providerBlocks ?? []) : [];
+  const placed: ({ own: OwnBlock } | { foreign: Json })[] = [];
+  for (let at = 0; at <= message.content.length; at++) {
+    for (const { index, block } of foreign) if (index === at) placed.push({ foreign: block });
+    const content = message.content.slice(at, at + 1);
+    for (const own of answerBlocks({ ...message, content }, model)) placed.push({ own });
+  }
+  return placed;
+}
+
 function withoutSignature(call: ToolCall): ToolCall {
   if (call.thoughtSignature === undefined) return call;
   const copy = { ...call };
   delete copy.thoughtSignature;
   return copy;
-}
-
-/**
- * Makes a conversation that every service accepts: failed and aborted answers are left out, each call has exactly one
- * result and each result its call. Messages that stay are the same objects.
- */
-export function pairCalls(messages: readonly Message[]): Message[] {
-  const paired: Message[] = [];
-  const pending = new Map<string, ToolCall>();
-  const answerPending = () => {
-    for (const call of pending.values()) paired.push(missingResult(call));
-    pending.clear();
-  };
-  for (const message of messages) {
-    if (message.role === "toolResult") {
-      if (pending.delete(message.toolCallId)) paired.push(message);
-      continue;
-    }
-    answerPending();
-    if (message.role === "assistant") {
-      if (message.stopReason === "error" || message.stopReason === "aborted") continue;
-      for (const block of message.content) if (block.type === "toolCall") pending.set(block.id, block);
-    }
-    paired.push(message);
-  }
-  answerPending();
-  return paired;
-}
-
-function missingResult({ id, name }: ToolCall): ToolResultMessage {
-  return {
-    role: "toolResult",
-    toolCallId: id,
-    toolName: name,
-    content: [{ type: "text", text: "No result provided." }],
-    isError: true,
-    timestamp: 0,
-  };
 }
 
 /**

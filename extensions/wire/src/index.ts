@@ -4,9 +4,10 @@ export {
   createMessageCache,
   isOwnAnswer,
   joinText,
-  pairCalls,
+  placedBlocks,
   toParts,
 } from "./conversation.ts";
+export { type ConverterSteps, createConverter } from "./converter.ts";
 export { type ClassifiedFailure, classifyFailure, type FailureSource, failureError } from "./failure.ts";
 export { settleHeaders } from "./headers.ts";
 export { type Alphabet, createToolNames, PLAIN_64, toAlphabet } from "./names.ts";

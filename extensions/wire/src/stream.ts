@@ -6,6 +6,7 @@
  */
 import type { ProviderRequest, StreamEvent } from "@pi-agent/kernel";
 import { type Answer, createAnswer } from "./answer.ts";
+import { readJson } from "./arguments.ts";
 import { classifyFailure, type FailureSource, failureError } from "./failure.ts";
 import { secretsOf } from "./secrets.ts";
 import { type EventReader, openEvents, type ServerSentEvent } from "./sse.ts";
@@ -35,7 +36,8 @@ export async function* streamAnswer(
     answer.start();
     yield answer.takeBatch();
     for (let events = await source.next(); events; events = await source.next()) {
-      readEvents(events, steps, answer);
+      if (request.onStreamEvent) await readAloud(events, steps, { answer, request });
+      else readEvents(events, steps, answer);
       const batch = answer.takeBatch();
       if (batch.length > 0) yield batch;
       if (answer.isEnded) return;
@@ -64,6 +66,20 @@ function readEvents(events: readonly ServerSentEvent[], steps: StreamSteps, answ
   for (const event of events) {
     if (event.event === "unframed") throw unframedError(event.data);
     steps.read(event, answer);
+    if (answer.isEnded) return;
+  }
+}
+
+/** Reads events one by one, and tells each before it is understood. Who listens gets a value of its own. */
+async function readAloud(
+  events: readonly ServerSentEvent[],
+  steps: StreamSteps,
+  { answer, request }: { answer: Answer; request: ProviderRequest },
+): Promise<void> {
+  for (const event of events) {
+    const data = event.event === "unframed" ? undefined : readJson(event.data);
+    if (data !== undefined) await request.onStreamEvent?.(data);
+    readEvents([event], steps, answer);
     if (answer.isEnded) return;
   }
 }

@@ -1,5 +1,5 @@
 import type { AssistantMessage, StreamEvent, ToolCall } from "@pi-agent/kernel";
-import { providerRequest, TEST_MODEL } from "@pi-agent/testing";
+import { providerRequest, TEST_MODEL } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { createAnswer } from "../src/index.ts";
 

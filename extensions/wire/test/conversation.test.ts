@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message } from "@pi-agent/kernel";
-import { assistantMessage, TEST_IMAGE, TEST_MODEL, toolCall, toolResult, userMessage } from "@pi-agent/testing";
+import { assistantMessage, TEST_IMAGE, TEST_MODEL, toolCall, userMessage } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
-import { answerBlocks, createMessageCache, joinText, pairCalls, toParts } from "../src/index.ts";
+import { answerBlocks, createMessageCache, joinText, toParts } from "../src/index.ts";
 
 const BLIND = { ...TEST_MODEL, input: ["text" as const] };
 const user = userMessage("hi");
@@ -37,28 +37,6 @@ test("thinking and signatures go back to the model that made them, and to no oth
     toolCall("c"),
   ]);
 });
-
-test("F131 every call has exactly one result, and every result its call", () => {
-  const calls = answer([toolCall("a"), toolCall("b")]);
-  const paired = pairCalls([user, calls, toolResult("b"), toolResult("b"), toolResult("z"), user]);
-  expect(paired.map((message) => (message.role === "toolResult" ? message.toolCallId : message.role))).toEqual([
-    "user",
-    "assistant",
-    "b",
-    "a",
-    "user",
-  ]);
-  expect(paired[3]).toMatchObject({ isError: true, content: [{ type: "text" }] });
-  expect(paired[1]).toBe(calls);
-  expect(pairCalls([calls]).map((message) => message.role)).toEqual(["assistant", "toolResult", "toolResult"]);
-});
-
-test.each(["error", "aborted"] as const)(
-  "F131 an answer that ended as %s is left out with its results",
-  (stopReason) => {
-    expect(pairCalls([user, answer([toolCall("a")], { stopReason }), toolResult("a"), user])).toEqual([user, user]);
-  },
-);
 
 test("a message is converted once for a model, if it cannot change", () => {
   let count = 0;

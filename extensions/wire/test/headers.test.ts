@@ -1,4 +1,4 @@
-import { providerRequest, TEST_MODEL } from "@pi-agent/testing";
+import { providerRequest, TEST_MODEL } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { settleHeaders } from "../src/headers.ts";
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { providerRequest, TEST_KEY } from "@pi-agent/testing";
+import { providerRequest, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, onTestFinished, test } from "vitest";
 import { sendOnce } from "../src/index.ts";
 

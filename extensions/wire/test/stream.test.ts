@@ -1,5 +1,5 @@
 import type { ProviderRequest } from "@pi-agent/kernel";
-import { providerRequest, streamToEnd, TEST_KEY } from "@pi-agent/testing";
+import { providerRequest, streamToEnd, TEST_KEY } from "@pi-agent/testing/provider";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type StreamSteps, streamAnswer } from "../src/index.ts";
 import { bodyOf } from "./body-of.ts";
@@ -206,4 +206,37 @@ test("comments keep a stream alive", async () => {
   );
   const { message } = await run({ open: async () => new Response(body) }, { timeoutMs: 100 });
   expect(message).toMatchObject({ stopReason: "stop", content: [{ text: "a" }] });
+});
+
+test("who listens gets each event of the wire as it was sent, in order, before it is understood", async () => {
+  const order: unknown[] = [];
+  const { message } = await run(
+    {
+      ...sse('data: {"n":1}\n\ndata: {"n":2}\n\n', ': ping\n\ndata: [DONE]\n\ndata: {"n":3}\n\n'),
+      read({ data }, answer) {
+        order.push(`read ${data}`);
+        if (data === "[DONE]") answer.done("stop");
+        else answer.text(0, data);
+      },
+    },
+    {
+      async onStreamEvent(data) {
+        await Promise.resolve();
+        order.push(data);
+        // It is the listener's own: what it does to it does not change the answer.
+        (data as { n: number }).n = 0;
+      },
+    },
+  );
+  expect(order).toEqual([{ n: 0 }, 'read {"n":1}', { n: 0 }, 'read {"n":2}', "read [DONE]"]);
+  expect(message).toMatchObject({ stopReason: "stop", content: [{ text: '{"n":1}{"n":2}' }] });
+});
+
+test("a listener that is slow when the request is aborted does not keep it", async () => {
+  const controller = new AbortController();
+  const { message } = await run(sse('data: {"n":1}\n\n', 'data: {"n":2}\n\n'), {
+    signal: controller.signal,
+    onStreamEvent: async () => controller.abort(),
+  });
+  expect(message.stopReason).toBe("aborted");
 });

@@ -1,5 +1,5 @@
 import type { ThinkingLevel } from "@pi-agent/kernel";
-import { TEST_MODEL } from "@pi-agent/testing";
+import { TEST_MODEL } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { clampThinkingLevel, thinkingBudget } from "../src/thinking-level.ts";
 

@@ -1,4 +1,4 @@
-import { TEST_MODEL, usageOf } from "@pi-agent/testing";
+import { TEST_MODEL, usageOf } from "@pi-agent/testing/provider";
 import { expect, test } from "vitest";
 import { priceUsage } from "../src/index.ts";
 

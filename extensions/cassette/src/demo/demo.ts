@@ -48,7 +48,7 @@ async function playDemo(io: CliIo): Promise<number> {
   await writeProject(folder);
   host.cwd = folder;
   // A session of its own: the one that is open belongs to another folder.
-  agent.open({ id: crypto.randomUUID(), entries: [] });
+  agent.open({ id: createSessionId(), entries: [] });
   await agent.setModel(MODEL);
   agent.setActiveTools(TOOLS);
   screen.line("A scripted model, real tools, real files.", "bold");
@@ -60,6 +60,12 @@ async function playDemo(io: CliIo): Promise<number> {
   if (end.outcome === "done" && end.testsPass && isChanged) return 0;
   screen.line(`The demo did not come to its end: ${end.problem ?? `the run ended as "${end.outcome}"`}`, "red");
   return 1;
+}
+
+/** A UUID version 7, as every session has. */
+function createSessionId(): string {
+  const time = Date.now().toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`;
 }
 
 async function writeProject(folder: string): Promise<void> {
