@@ -32,17 +32,19 @@ const command: UserConfig = {
   },
 };
 
+const KIT_DOORS = { index: "src/index.ts", provider: "src/provider.ts", wire: "src/wire.ts" };
+
 function libraryConfig(folder: string): UserConfig {
   return {
     ...shared,
     name: folder,
     cwd: folder,
-    entry: { index: "src/index.ts" },
+    entry: folder === "test/kit" ? KIT_DOORS : { index: "src/index.ts" },
     dts: true,
     suppressWarnings: [/tsgo/],
   };
 }
 
-const folders = ["kernel", "loader", ...readdirSync("extensions").map((name) => `extensions/${name}`)];
+const folders = ["kernel", "loader", "test/kit", ...readdirSync("extensions").map((name) => `extensions/${name}`)];
 
 export default defineConfig(process.argv.includes("--all") ? [command, ...folders.map(libraryConfig)] : command);

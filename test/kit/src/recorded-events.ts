@@ -12,6 +12,8 @@ export interface RecordedEvents {
 const QUIET_HOOKS: readonly HookName[] = [
   "session_start",
   "session_shutdown",
+  "ui_prompt_start",
+  "ui_prompt_end",
   "model_select",
   "thinking_level_select",
   "resources_changed",

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { childProcessesOf, type RunPiOptions, runPi, type TempProject, tempProject } from "../src/index.ts";
+import { childProcessesOf, type RunPiOptions, runPi } from "../src/house.ts";
+import { type TempProject, tempProject } from "../src/index.ts";
 
 let project: TempProject;
 beforeEach(async () => {

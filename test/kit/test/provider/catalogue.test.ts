@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assertUsableModels, TEST_MODEL } from "../../src/index.ts";
+import { assertUsableModels, TEST_MODEL } from "../../src/provider.ts";
 
 test("a catalogue fails for an id that is there twice, a price that cannot be, and an answer larger than the window", () => {
   const model = (changes: object) => ({ ...TEST_MODEL, ...changes });

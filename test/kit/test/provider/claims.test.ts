@@ -1,6 +1,6 @@
 import type { Api, AssistantMessage, Failure, ProviderRequest, StreamEvent } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
-import { assistantMessage, type ProviderUnderTest, providerClaims, TEST_MODEL } from "../../src/index.ts";
+import { assistantMessage, type ProviderUnderTest, providerClaims, TEST_MODEL } from "../../src/provider.ts";
 
 /** What this made-up api may do wrong. */
 interface Fault {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listLoadedModules } from "../../src/index.ts";
+import { listLoadedModules } from "../../src/provider.ts";
 
 test("the modules that a file loads are listed, itself among them", () => {
   const file = join(import.meta.dirname, "../../src/provider/serve.ts");

@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  comparableBlocks,
-  cutLongTexts,
-  type Recording,
-  replayRecording,
-  serveReplies,
-  toolCall,
-} from "../../src/index.ts";
+import { comparableBlocks, cutLongTexts, type Recording, replayRecording } from "../../src/house.ts";
+import { serveReplies, toolCall } from "../../src/provider.ts";
 
 const recording: Recording = {
   name: "made-up",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { replyCut, replyHang, replyJson, replyStream, serveReplies } from "../../src/index.ts";
+import { replyCut, replyHang, replyJson, replyStream, serveReplies } from "../../src/provider.ts";
 
 test("requests get the replies in their order and are kept as they came", async () => {
   await using server = await serveReplies(replyStream("a", Buffer.from("b")), replyJson(503, { busy: true }));

@@ -1,6 +1,6 @@
 import type { AssistantMessage, StreamEvent } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
-import { assertStreamOrder, assistantMessage, TEST_MODEL, toolCall } from "../../src/index.ts";
+import { assertStreamOrder, assistantMessage, TEST_MODEL, toolCall } from "../../src/provider.ts";
 
 const call = toolCall("c1", { arguments: { p: 1 } });
 const message = assistantMessage(TEST_MODEL, [{ type: "text", text: "ab" }, call]);

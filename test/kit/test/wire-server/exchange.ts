@@ -1,4 +1,4 @@
-import { startWireServer, type WireServer } from "../../src/index.ts";
+import { startWireServer, type WireServer } from "../../src/wire.ts";
 import type { FormatName } from "../../src/wire-server/neutral-request.ts";
 import type { Script } from "../../src/wire-server/turn.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { lastUserText, modelsJson, type NeutralRequest, WIRE_PROVIDERS } from "../../src/index.ts";
+import { lastUserText, type NeutralRequest } from "../../src/index.ts";
+import { modelsJson, WIRE_PROVIDERS } from "../../src/wire.ts";
 import { type Body, openWire, type WireName } from "./exchange.ts";
 
 const SCHEMA = { type: "object", properties: {} };

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { startWireServer, type Turn, type WireServerOptions } from "../../src/index.ts";
+import type { Turn } from "../../src/index.ts";
+import { startWireServer, type WireServerOptions } from "../../src/wire.ts";
 import { BODIES } from "./bodies.ts";
 import { at, type Body, openWire, parseData, type Wire, type WireName } from "./exchange.ts";
 import { JOIN } from "./join-stream.ts";
