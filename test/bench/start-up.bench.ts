@@ -5,7 +5,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { modelsJson, PI_BIN, startWireServer } from "@pi-agent/testing";
+import { PI_BIN } from "@pi-agent/testing/house";
+import { modelsJson, startWireServer } from "@pi-agent/testing/wire";
 import { compareProcesses } from "./processes.ts";
 import type { Ratio } from "./run.ts";
 
