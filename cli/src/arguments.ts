@@ -9,12 +9,13 @@
  */
 import type { Flag, FlagValue } from "@pi-agent/kernel";
 import { nearestNames } from "@pi-agent/loader";
+import { setFlag } from "./flag-values.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
 import type { Problem } from "./problem.ts";
 
 /** An argument that the command itself did not take: what was typed, and its place. */
 export type Item = { raw: string; at: number } & (
-  | { kind: "word" }
+  | { kind: "word"; isLiteral?: true }
   | { kind: "file"; path: string }
   | { kind: "flag"; name: string; short: boolean; value?: string }
 );
@@ -23,7 +24,10 @@ export interface Arguments {
   /** By long name. */
   flags: Map<string, FlagValue>;
   rest: Item[];
-  /** The very first argument, where it is a word that could name a sub-command; else "". */
+  /**
+   * The first word, where it could name a sub-command: before it stand only flags of the command itself, and none of
+   * `--print`, `--mode` and `--`, which begin a prompt; else "".
+   */
   command: string;
   /** What follows it, as it was typed, without the command's own flags. */
   commandArguments: string[];
@@ -44,27 +48,32 @@ export function parseArguments(argv: readonly string[]): Arguments {
   for (let at = 0; at < argv.length; at++) {
     const raw = argv[at] ?? "";
     if (raw === "--") {
-      result.rest.push(...argv.slice(at + 1).map((text, index) => toPlainItem(text, at + 1 + index)));
+      for (const [index, text] of argv.slice(at + 1).entries()) {
+        const item = toPlainItem(text, at + 1 + index);
+        result.rest.push(item.kind === "word" ? { ...item, isLiteral: true } : item);
+      }
       break;
     }
     // A lone dash says "read standard input", which happens anyway.
     if (raw === "-") continue;
     const typed = splitFlag(raw);
     const spec = typed && findFlag(typed);
-    if (!typed) result.rest.push(toPlainItem(raw, at));
-    else if (!spec) result.rest.push({ kind: "flag", raw, at, ...typed });
+    if (!typed) {
+      if (result.rest.length === 0) result.command = findCommand(raw, result.flags);
+      result.rest.push(toPlainItem(raw, at));
+    } else if (!spec) result.rest.push({ kind: "flag", raw, at, ...typed });
     else {
       const value = typed.value ?? readNext(spec, argv[at + 1]);
       if (value !== undefined && typed.value === undefined) at++;
       result.problem ??= setFlag(result.flags, spec, { raw, value });
     }
   }
-  const [first, ...others] = result.rest;
-  if (first?.kind === "word" && first.at === 0 && /^[a-z][\w-]*$/.test(first.raw)) {
-    result.command = first.raw;
-    result.commandArguments = others.map((item) => item.raw);
-  }
+  if (result.command !== "") result.commandArguments = result.rest.slice(1).map((item) => item.raw);
   return result;
+}
+
+function findCommand(raw: string, flags: ReadonlyMap<string, FlagValue>): string {
+  return /^[a-z][\w-]*$/.test(raw) && !flags.has("print") && !flags.has("mode") ? raw : "";
 }
 
 /** Gives what `parseArguments` left its meaning, now that the flags of extensions are known. */
@@ -127,59 +136,6 @@ function readNext(spec: FlagSpec, next: string | undefined): string | undefined 
   if (spec.takes === "nothing" || next === undefined) return undefined;
   if (spec.takes === "optional") return /^[-@]/.test(next) ? undefined : next;
   return next === "--" || splitFlag(next) ? undefined : next;
-}
-
-function setFlag(
-  flags: Map<string, FlagValue>,
-  spec: FlagSpec,
-  typed: { raw: string; value: string | undefined },
-): Problem | undefined {
-  const { raw, value } = typed;
-  if (spec.takes === "nothing") {
-    if (value !== undefined && value !== "true" && value !== "false") return takesNoValue(raw);
-    flags.set(spec.name, value !== "false");
-    if (spec.opposite) flags.delete(spec.opposite);
-    return undefined;
-  }
-  if (value === undefined && spec.takes === "value") return missesValue(raw, spec);
-  if (value !== undefined) {
-    const problem = checkValue(raw, value, spec);
-    if (problem) return problem;
-  }
-  const before = flags.get(spec.name);
-  if (spec.multiple) flags.set(spec.name, [...(Array.isArray(before) ? before : []), value ?? ""]);
-  else flags.set(spec.name, value ?? true);
-  return undefined;
-}
-
-function checkValue(raw: string, value: string, spec: FlagSpec): Problem | undefined {
-  const flag = raw.split("=")[0];
-  if (spec.least !== undefined && !(/^\d{1,9}$/.test(value) && Number(value) >= spec.least)) {
-    return {
-      what: `${flag} cannot be "${value}"`,
-      why: `it takes a whole number from ${spec.least}`,
-      hint: `for example: ${flag} ${spec.least + 9}`,
-    };
-  }
-  if (spec.choices && !spec.choices.includes(value)) {
-    const [nearest] = nearestNames(value, spec.choices, 1);
-    return {
-      what: `${flag} cannot be "${value}"`,
-      why: `it takes one of: ${spec.choices.join(", ")}`,
-      hint: nearest === undefined ? undefined : `did you mean ${flag} ${nearest}?`,
-    };
-  }
-  return undefined;
-}
-
-function takesNoValue(raw: string): Problem {
-  const flag = raw.split("=")[0];
-  return { what: `${raw} has a value`, why: `${flag} is a switch`, hint: `write ${flag} alone` };
-}
-
-function missesValue(raw: string, spec: FlagSpec): Problem {
-  const choices = spec.choices ? `one of: ${spec.choices.join(", ")}` : "what it should be";
-  return { what: `${raw} has no value`, why: "it needs one", hint: `write after it ${choices}` };
 }
 
 function describeUnknown(item: Item & { kind: "flag" }, registered: Iterable<string>): Problem {

@@ -1,6 +1,7 @@
 /** Chooses the model, its thinking level and its key by flags, session and settings. */
 import { type Agent, AgentError, type FlagValue, type Model, type ThinkingLevel } from "@pi-agent/kernel";
-import type { Loaded } from "@pi-agent/loader";
+import { type Loaded, nearestNames } from "@pi-agent/loader";
+import { printWarning } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
 
 interface Found {
@@ -16,6 +17,9 @@ interface Found {
 export async function chooseModel(flags: ReadonlyMap<string, FlagValue>, { agent, host }: Loaded): Promise<void> {
   const found = findModel(flags, host, agent.state.model);
   if (!found) throw describeNoModel(agent);
+  const isChosen = flags.has("model") || flags.has("provider") || agent.state.model !== undefined;
+  const mistaken = isChosen ? undefined : judgeDefault(host, found.model);
+  if (mistaken) printWarning(mistaken);
   const apiKey = flags.get("api-key");
   if (typeof apiKey === "string") host.credentials.useApiKey(found.model.provider, apiKey);
   if (!(await agent.setModel(found.model))) await host.credentials.resolve(found.model.provider);
@@ -34,6 +38,42 @@ function findModel(
   if (typeof reference === "string") return models.resolve(reference, named);
   if (named === undefined && current) return { model: current };
   return models.initial(named);
+}
+
+/** Says why the settings' default is not the model that is taken, if it is not. */
+export function judgeDefault(
+  { models, settings }: Pick<Loaded["host"], "models" | "settings">,
+  taken: Model,
+): Problem | undefined {
+  const provider = settings.get("defaultProvider");
+  const id = settings.get("defaultModel");
+  if (typeof id !== "string" || id === "" || (taken.id === id && taken.provider === provider)) return undefined;
+  const name = typeof provider === "string" ? `${provider}/${id}` : id;
+  const taking = `taking ${taken.provider}/${taken.id}`;
+  const all = models.list();
+  if (typeof provider === "string" && all.some((model) => model.provider === provider && model.id === id)) {
+    return {
+      what: `The default model ${name} is left out: ${taking}`,
+      why: `${provider} has no key`,
+      hint: "pi doctor tells which keys were found",
+    };
+  }
+  const [nearest] = nearestNames(
+    name,
+    all.map((model) => `${model.provider}/${model.id}`),
+    1,
+  );
+  return {
+    what: `The default model ${name} is not known: ${taking}`,
+    why:
+      typeof provider === "string"
+        ? "no provider has it under this name"
+        : "the settings name no defaultProvider beside it",
+    hint:
+      nearest === undefined
+        ? "pi --list-models shows all"
+        : `did you mean ${nearest}? Mend defaultProvider and defaultModel in settings.json`,
+  };
 }
 
 function describeNoModel(agent: Agent): AgentError {

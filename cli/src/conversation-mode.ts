@@ -6,6 +6,7 @@
  * Ctrl-C ends a run; pressed again, or twice at the question, it ends the conversation. So do Ctrl-D and /quit.
  */
 import type { Agent, Undo } from "@pi-agent/kernel";
+import { answerCommands, LEAVE } from "./conversation-commands.ts";
 import type { Exit } from "./exit.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { paint, printError, printWarning } from "./print-error.ts";
@@ -24,12 +25,11 @@ export interface ConversationOptions {
   prompts: readonly Prompt[];
 }
 
-const LEAVE: ReadonlySet<string> = new Set(["/quit", "/exit"]);
-
 /** Talks until the person leaves, and answers the exit code. */
 export async function runConversation(options: ConversationOptions): Promise<number> {
   const { agent, terminal, output } = options;
-  const undo = showConversation(agent, (text) => output.write(text));
+  const write = (text: string) => output.write(text);
+  const undos = [showConversation(agent, write), answerCommands(agent, write)];
   output.write(`${paint("dim", greet(agent))}\n`);
   let wasInterrupted = false;
   for (const prompt of options.prompts) wasInterrupted = await runOne(options, prompt);
@@ -48,7 +48,7 @@ export async function runConversation(options: ConversationOptions): Promise<num
       break;
     }
   }
-  await undo();
+  for (const undo of undos) await undo();
   return EXIT_CODES.answered;
 }
 
@@ -101,5 +101,5 @@ function showConversation(agent: Agent, write: (text: string) => void): Undo {
 function greet(agent: Agent): string {
   const { model } = agent.state;
   const name = model ? `${model.provider}/${model.id}` : "no model chosen yet";
-  return `pi with ${name}. Type a task; /quit or Ctrl-D leaves, Ctrl-C stops a run.`;
+  return `pi with ${name}. Type a task; /help lists commands, /quit or Ctrl-D leaves, Ctrl-C stops a run.`;
 }

@@ -4,11 +4,12 @@
  */
 export const HELP = `pi: an agent in your terminal, in scripts and in pipes
 
-Usage: pi [flags] [--] [@file ...] [words ...]
-       pi trust | prompt | doctor | demo
+Usage: pi [flags] [--] [@file ...] ["prompt" ...]
+       pi [flags] trust | prompt | doctor | demo | help
 
-Without words, on a terminal: a conversation. Otherwise one answer on stdout.
+Without a prompt, on a terminal: a conversation. Otherwise one answer on stdout.
 What is piped in, and the files, become part of the first prompt.
+Each word without quotes is a prompt of its own: quote what belongs together.
 
   -p, --print                  answer once and leave
       --mode text|json         json: every event, one a line, on stdout

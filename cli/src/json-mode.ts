@@ -1,7 +1,7 @@
 /** JSON mode: one object per line on standard output, the session's header first, then every event as it happens. */
 import type { Agent, AgentEvent, ProviderRequest, StreamEvent } from "@pi-agent/kernel";
 import { printError, printWarning } from "./print-error.ts";
-import { type Prompt, runPrompts } from "./prompts.ts";
+import { describeUnsent, type Prompt, runPrompts } from "./prompts.ts";
 import type { Output } from "./stdout-guard.ts";
 
 export interface JsonOptions {
@@ -29,6 +29,8 @@ export async function runJsonMode({ agent, cwd, prompts, output, signal }: JsonO
   if (signal.aborted) return ending.code;
   if (ending.warning) printWarning(ending.warning);
   if (ending.error) printError(ending.error);
+  const unsent = describeUnsent(agent.queue);
+  if (unsent) printWarning(unsent);
   return ending.code;
 }
 

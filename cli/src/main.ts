@@ -14,7 +14,8 @@ import { printError } from "./print-error.ts";
 /** Runs the command with the arguments that were typed, to the end of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   const typed = parseArguments(argv);
-  if (isOn(typed.flags, "help")) process.stdout.write(HELP);
+  const isHelp = typed.command === "help" && typed.rest.slice(1).every(({ kind }) => kind === "flag");
+  if (isHelp || isOn(typed.flags, "help")) process.stdout.write(HELP);
   else if (isOn(typed.flags, "version")) process.stdout.write(`${readVersion()}\n`);
   else if (typed.problem) {
     printError(typed.problem);

@@ -2,7 +2,7 @@
 import type { Agent } from "@pi-agent/kernel";
 import { answerText } from "./answer.ts";
 import { printError, printWarning } from "./print-error.ts";
-import { type Prompt, runPrompts } from "./prompts.ts";
+import { describeUnsent, type Prompt, runPrompts } from "./prompts.ts";
 import type { Output } from "./stdout-guard.ts";
 import { showSteps } from "./steps.ts";
 import { toAnswerText } from "./terminal-text.ts";
@@ -29,6 +29,8 @@ export async function runPrintMode(options: PrintOptions): Promise<number> {
   }
   if (ending.warning) printWarning(ending.warning);
   if (ending.error) printError(ending.error);
+  const unsent = describeUnsent(agent.queue);
+  if (unsent) printWarning(unsent);
   return ending.code;
 }
 

@@ -1,8 +1,9 @@
 /** Turns piped text, files and words into prompts, and runs them one after the other. */
-import type { Agent, AssistantMessage, Image, Outcome } from "@pi-agent/kernel";
+import type { Agent, AssistantMessage, Image, Message, Outcome, Queue } from "@pi-agent/kernel";
 import { judgeAnswer, type Verdict } from "./answer.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import type { Problem } from "./problem.ts";
+import { toTerminalLine } from "./terminal-text.ts";
 
 export interface Prompt {
   text: string;
@@ -53,4 +54,23 @@ export async function runPrompts(agent: Agent, prompts: readonly Prompt[]): Prom
   } finally {
     await undo();
   }
+}
+
+// What one line holds of a message that is quoted.
+const QUOTE_WIDTH = 60;
+
+/** Words what waits in the queue when nothing more will run; `undefined` when nothing does. */
+export function describeUnsent({ steering, followUp }: Queue): Problem | undefined {
+  const left = [...steering, ...followUp];
+  if (left.length === 0) return undefined;
+  const quotes = left.map((message) => `"${toTerminalLine(textOf(message), QUOTE_WIDTH)}"`);
+  return {
+    what: `Not sent, because the run ended before: ${quotes.join(", ")}`,
+    hint: "send it again with: pi -c",
+  };
+}
+
+function textOf({ content }: Message): string {
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? block.text : "")).join(" ");
 }

@@ -11,10 +11,12 @@ import { takeCharge } from "./exit.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { isOn } from "./flags.ts";
 import { chooseFront } from "./front.ts";
+import { judgeFlags } from "./judge-flags.ts";
 import { currentFolder, loadAgent, type Start } from "./load-agent.ts";
+import { judgeFirstWord } from "./mistaken.ts";
 import { printError, toProblem } from "./print-error.ts";
 import { reportHeld, reportLoad } from "./report-load.ts";
-import { runMode } from "./run-mode.ts";
+import { applyTools, runMode } from "./run-mode.ts";
 import { guardStdout, openStdout } from "./stdout-guard.ts";
 
 /** Loads an agent and does with it what was typed, to the end of the process. */
@@ -33,6 +35,7 @@ async function perform(start: Start, builtIn: BuiltIn | undefined): Promise<numb
   exit.before(() => loaded.dispose());
   const { agent, host, report } = loaded;
   if (builtIn) {
+    applyTools(typed.flags, loaded);
     if (!builtIn.listsHeld) reportHeld(report);
     const loadAt = async (folder: string) => (await loadAgent(start, folder)).loaded;
     return builtIn.run(typed.commandArguments, { agent, host, report, output, loadAt });
@@ -40,8 +43,11 @@ async function perform(start: Start, builtIn: BuiltIn | undefined): Promise<numb
   reportLoad(loaded);
   const command = agent.registry("cli").get(typed.command);
   if (command) return runRegistered(command.value, start, loaded);
-  if (settled.problem) {
-    printError(settled.problem);
+  const known = [...BUILT_IN.keys(), ...agent.registry("cli").keys(), "help"];
+  const problem =
+    settled.problem ?? judgeFirstWord(typed, settled, known) ?? judgeFlags(host.flags, start.front.mode.name);
+  if (problem) {
+    printError(problem);
     return EXIT_CODES.usage;
   }
   const search = typed.flags.get("list-models");

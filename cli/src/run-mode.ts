@@ -12,6 +12,7 @@ import { printError } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
 import { composePrompts, type Prompt } from "./prompts.ts";
 import { readStdin } from "./stdin.ts";
+import { tellContinued } from "./tell-continued.ts";
 
 /** Runs the mode to its end; answers the exit code. What was typed wrong is told before anything is waited for. */
 export async function runMode(start: Start, loaded: Loaded, settled: Settled): Promise<number> {
@@ -25,6 +26,7 @@ export async function runMode(start: Start, loaded: Loaded, settled: Settled): P
   const early = registered || hasPrompt(settled) ? undefined : await readPrompts(start, settled);
   if (early?.length === 0 && !front.terminal) return refuse(NO_PROMPT);
   await chooseModel(typed.flags, loaded);
+  if (host.flags.get("continue") === true) tellContinued(agent.transcript);
   await agent.dispatch("session_start", { reason: "startup" });
   if (registered) return registered.run(host, agent, [...settled.words, ...settled.files.map((path) => `@${path}`)]);
   return runOwnMode(start, loaded, early ?? (await readPrompts(start, settled)));
@@ -51,7 +53,8 @@ async function runOwnMode(
   return runPrintMode({ agent, prompts, output, showsSteps: isOn(typed.flags, "verbose"), signal });
 }
 
-function applyTools(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {
+/** Switches the tools on that the flags say. Fails with `flag_value`. */
+export function applyTools(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {
   const chosen = chooseTools(flags, agent.registry("tool"));
   if (Array.isArray(chosen)) agent.setActiveTools(chosen);
   else if (chosen) throw toUsageError(chosen);
@@ -67,8 +70,9 @@ async function readPrompts({ front, exit }: Start, settled: Settled): Promise<Pr
   if (files.problem) throw toUsageError(files.problem);
   const notify = (message: string) => void process.stderr.write(`${message}\n`);
   const stdin = { stdin: process.stdin, hasPrompt: hasPrompt(settled), notify, signal: exit.signal };
-  const piped = front.terminal ? "" : await readStdin(stdin);
-  return composePrompts({ piped, files, words: settled.words });
+  const piped = front.terminal ? { text: "" } : await readStdin(stdin);
+  if (piped.problem) throw toUsageError(piped.problem);
+  return composePrompts({ piped: piped.text, files, words: settled.words });
 }
 
 const NO_PROMPT: Problem = {

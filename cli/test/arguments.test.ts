@@ -101,3 +101,18 @@ test.each([
   expect(problem?.what).toBe(`unknown flag ${typed.split("=")[0]}`);
   expect(problem?.hint).toBe(hint);
 });
+
+test.each([
+  ["the first argument", ["trust", "show", "--json"], "trust", ["show", "--json"]],
+  ["after flags of the command itself", ["--approve", "--model", "x", "trust", "show"], "trust", ["show"]],
+  ["without those that follow", ["doctor", "--approve", "--json"], "doctor", ["--json"]],
+  ["not after -p", ["-p", "trust"], "", []],
+  ["not after --mode", ["--mode", "json", "trust"], "", []],
+  ["not after two dashes", ["--", "trust"], "", []],
+  ["not after a flag of an extension", ["--plan", "trust"], "", []],
+  ["not after a file", ["@x", "trust"], "", []],
+  ["not a text with blanks", ["trust me"], "", []],
+])("a sub-command is the first word: %s", (_, argv, command, more) => {
+  const { command: found, commandArguments } = parse(...argv);
+  expect({ found, commandArguments }).toEqual({ found: command, commandArguments: more });
+});

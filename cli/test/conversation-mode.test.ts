@@ -140,3 +140,37 @@ test("F145: the end of input while a run goes on ends the conversation after the
   expect(await code).toBe(0);
   expect(agent.transcript.project().at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });
 });
+
+test("an unknown command is told with the nearest one and never sent to the model; /help lists what there is", async () => {
+  const agent = createScriptedAgent(["Answer of the model."], {
+    extensions: [
+      (pi) => {
+        pi.registerCommand("review", { description: "Looks at the last change", handler: () => {} });
+        pi.registerCommand("plan", { expand: (args) => `Plan: ${args}` });
+        pi.on("input", ({ text }) => (text === "/mine" ? { action: "transform", text: "mine alone" } : undefined));
+      },
+    ],
+  });
+  const { sees, type, code } = converse([], { agent });
+  const sent = () => agent.transcript.project().filter(({ role }) => role === "user");
+  await sees("> ");
+  type("/reviw now\r");
+  await sees("> ");
+  expect(sent()).toEqual([]);
+  type("/help\r");
+  await sees("/help");
+  await sees("/quit, /exit");
+  await sees("/review");
+  await sees("Looks at the last change");
+  await sees("> ");
+  type("/plan it\r");
+  await sees("Answer of the model.");
+  await sees("> ");
+  type("/mine\r");
+  await sees("> ");
+  type("/etc is what?\r");
+  await sees("> ");
+  expect(sent().map(({ content }) => content)).toEqual(["Plan: it", "mine alone", "/etc is what?"]);
+  type("/quit\r");
+  expect(await code).toBe(0);
+});

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { BUILT_IN } from "../src/commands/built-in.ts";
 import { DEFAULT_PACKAGES } from "../src/default-packages.ts";
@@ -49,4 +50,10 @@ test("the packages of the default agent, in load order", () => {
     "@pi-agent/step-log",
     "@pi-agent/cassette",
   ]);
+});
+
+test.each(["cli", "loader"])("the package %s is published with the schema of trust files", (room) => {
+  const manifest = JSON.parse(readFileSync(new URL(`../../${room}/package.json`, import.meta.url), "utf8"));
+  expect(manifest.files).toContain("trust.schema.json");
+  expect(manifest.scripts.prepack).toContain("copyFileSync('../trust.schema.json', 'trust.schema.json')");
 });

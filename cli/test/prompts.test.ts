@@ -1,6 +1,6 @@
 import type { Agent } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
-import { composePrompts, runPrompts } from "../src/prompts.ts";
+import { composePrompts, describeUnsent, runPrompts } from "../src/prompts.ts";
 import { createScriptedAgent } from "./scripted-agent.ts";
 
 const image = { type: "image" as const, data: "", mimeType: "image/png" };
@@ -67,4 +67,11 @@ test("a run that started and never told its end is a failure in three parts", as
     code: 1,
     error: { what: expect.any(String), why: expect.any(String), hint: expect.any(String) },
   });
+});
+
+test("F134: what waits in the queue when nothing more will run is told, each once", () => {
+  const user = (content: unknown) => ({ role: "user", content, timestamp: 0 }) as never;
+  expect(describeUnsent({ steering: [], followUp: [] })).toBeUndefined();
+  const left = { steering: [user("one\u001b[2J")], followUp: [user([{ type: "text", text: "two" }])] };
+  expect(describeUnsent(left)?.what).toBe('Not sent, because the run ended before: "one\ufffd[2J", "two"');
 });

@@ -19,7 +19,7 @@ writeFileSync(cassette, [header, ...turns].map((line) => `${JSON.stringify(line)
 const MODEL = ["--provider", "cassette", "--cassette", cassette];
 
 /** Runs the command from its sources, in the project, without any key. */
-function pi(args: readonly string[], input = "") {
+function pi(args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}) {
   const env = {
     HOME: home,
     PI_CODING_AGENT_DIR: "",
@@ -27,6 +27,7 @@ function pi(args: readonly string[], input = "") {
     GEMINI_API_KEY: "",
     GOOGLE_API_KEY: "",
     OPENAI_API_KEY: "",
+    ...more,
   };
   const child = startFixture("pi.ts", args, { env, cwd: project });
   child.stdin?.end(input);
@@ -120,13 +121,23 @@ test("pi prompt shows each section with its slot, its owner and its tokens", asy
   const { code, stdout } = await pi(["prompt"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^--- \w+ · slot preamble · @pi-agent\/system-prompt · about \d+ tokens\n/);
-  expect(stdout).toMatch(/--- \d+ sections · about \d+ tokens\n$/);
+  expect(stdout).toMatch(/^read +about \d+ tokens +@pi-agent\/tools$/m);
+  expect(stdout).toMatch(
+    /\n--- \d+ sections, about \d+ tokens · 4 tools, about \d+ tokens · together about \d+ tokens\n$/,
+  );
+});
+
+test("pi prompt shows what the flags of tools leave, before or after the sub-command", async () => {
+  const names = async (args: string[]) =>
+    JSON.parse((await pi(args)).stdout).tools.map((tool: { name: string }) => tool.name);
+  expect(await names(["prompt", "--json", "--tools", "read,ls"])).toEqual(["read", "ls"]);
+  expect(await names(["--tools", "read,ls", "prompt", "--json"])).toEqual(["read", "ls"]);
 });
 
 test("pi doctor lists extensions, providers, commands and flags, and ends with 0 when all is well", async () => {
   const { code, stdout } = await pi(["doctor"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/loaded +[\d.]+ ms +official +@pi-agent\/sessions/);
+  expect(stdout).toMatch(/loaded +[\d.]+ +[\d.]+ +\d+ +0 +official +@pi-agent\/sessions/);
   expect(stdout).toMatch(/anthropic +no key +looks for ANTHROPIC_API_KEY/);
   expect(stdout).toMatch(/pi demo +/);
   expect(stdout).toMatch(/-c, --continue +/);
@@ -160,4 +171,58 @@ test("pi prompt says on standard error what was held back; pi trust show and pi 
   expect((await pi(["prompt"])).stderr).toMatch(/^1 project resource held back .*\n$/);
   expect((await pi(["trust", "show"])).stderr).toBe("");
   expect((await pi(["doctor"])).stderr).toBe("");
+});
+
+test("a sub-command may follow the command's own flags", async () => {
+  const { code, stdout } = await pi(["--approve", "trust", "show"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/loaded +executable +extension/);
+});
+
+test.each([
+  ["docter", "did you mean pi doctor?"],
+  ["install", "-e PATH"],
+])("pi %s is wrong usage and reaches no model", async (word, hint) => {
+  const { code, stdout, stderr } = await pi([word, ...MODEL]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(hint);
+  expect((await pi(["-p", word, ...MODEL])).stdout).toBe("All done.\n");
+});
+
+test("pi help is pi --help", async () => {
+  expect(await pi(["help"])).toEqual(await pi(["--help"]));
+});
+
+test.each([
+  ["--log", "stdout", "--mode", "json"],
+  ["-p", "--cassette-speed", "x"],
+])("%s %s %s %s is wrong usage in three parts", async (...flags) => {
+  const { code, stdout, stderr } = await pi([...flags, ...MODEL, "go"]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/error: .*\n {2}why: .*\n {2}try: .*\n$/);
+});
+
+test("what is piped in and no text is wrong usage", async () => {
+  const { code, stdout, stderr } = await pi(["-p", ...MODEL, "go"], "\u007fELF\u0000\u0001");
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("zero bytes");
+});
+
+test("--continue says what it goes on with, and where there is nothing", async () => {
+  const own = ["--session-dir", join(root, "continued"), ...MODEL];
+  const first = await pi(["-p", "-c", ...own, "Mend it."]);
+  expect(first.stderr).toContain("there is no session of this folder to go on with");
+  const second = await pi(["-p", "-c", ...own, "And now?"]);
+  expect(second.stderr).toMatch(/^going on with "Mend it\.", \d+ messages, last used /m);
+});
+
+test("a default model that nobody knows is told", async () => {
+  const agentDir = join(root, "with-default");
+  mkdirSync(agentDir);
+  const model = { id: "there", contextWindow: 1_000 };
+  const own = { baseUrl: "http://127.0.0.1:9", api: "openai-completions", apiKey: "none", models: [model] };
+  writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { own } }));
+  writeFileSync(join(agentDir, "settings.json"), '{ "defaultProvider": "own", "defaultModel": "their" }');
+  const { stderr } = await pi(["-p", "go"], "", { PI_CODING_AGENT_DIR: agentDir });
+  expect(stderr).toContain("warning: The default model own/their is not known: taking own/there");
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HookTable } from "../../kernel/src/hooks.ts";
@@ -6,12 +6,13 @@ import { createAgent, type Extension, type HookName, type Model } from "../../ke
 import { streamTurn } from "../../test/kit/src/scripted-stream.ts";
 import { readHookPoints } from "./hook-points.ts";
 
-const read = (path: string) => readFileSync(join(import.meta.dirname, "../..", path), "utf8");
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const PAGE = `${read("docs/events.md")}\n## `;
 const SHARED = {
   run: ["runId"],
   turn: ["runId", "turnIndex"],
-  call: ["runId", "turnIndex", "toolCallId", "toolName", "parentToolCallId"],
+  call: ["runId", "turnIndex", "toolCallId", "toolName"],
 };
 
 interface Section {
@@ -22,6 +23,9 @@ interface Section {
   event: string[];
   answer: string[];
 }
+
+/** Groups whose points a run does not fire in an order of its own. */
+const APART = ["## Starting", "## At any time", "## Leaving a session"];
 
 const sections = [...PAGE.matchAll(/^### `(\w+)` · (\w+)( · wire)?\n([^]*?)(?=^##)/gm)].map((match): Section => {
   const [, name = "", way = "", wire, body = ""] = match;
@@ -47,12 +51,19 @@ function fieldsIn(body: string, label: string): string[] {
   return [...new Set([...shared, ...named])].toSorted();
 }
 
+/** The points that packages declare at run time, each with its way. */
+const DECLARED_BY_PACKAGES = new Map(
+  globSync("{loader,cli,extensions/*}/src/**/*.ts", { cwd: ROOT }).flatMap((path) =>
+    [...read(path).matchAll(/declareHook\("(\w+)", \{ way: "(\w+)"/g)].map(([, name, way]) => [name!, way!] as const),
+  ),
+);
+
 test("the page has every point of the table and of the types, and no other", () => {
   const table = new HookTable(() => {});
   const declared = Object.values(table.at).filter((point) => point.declared);
   const points = readHookPoints();
-  // The loader declares it at run time.
-  expect(new Set([...declared.map(({ name }) => name), "project_trust"])).toEqual(new Set(points.keys()));
+  const names = [...declared.map(({ name }) => name), ...DECLARED_BY_PACKAGES.keys()];
+  expect(names.toSorted()).toEqual([...points.keys()].toSorted());
   expect(sections.map(({ name }) => name).toSorted()).toEqual([...points.keys()].toSorted());
 });
 
@@ -66,7 +77,7 @@ test("its way, its place on the wire, the fields of its event and of an answer a
     return { name, way, isWire, event: event.toSorted(), answer: answer.toSorted() };
   });
   expect(told).toEqual(real);
-  for (const { name, way } of sections) expect(table.at[name]?.way ?? "vote", name).toBe(way);
+  for (const { name, way } of sections) expect(table.at[name]?.way ?? DECLARED_BY_PACKAGES.get(name), name).toBe(way);
 });
 
 test("its deadlines are those of the code", () => {
@@ -99,6 +110,7 @@ const own: Extension = (pi) => {
       await request.onPayload({});
       await request.onHeaders({});
       await request.onResponse({ status: 200, headers: new Headers() });
+      await request.onStreamEvent?.({});
       yield* streamTurn(turns.shift()!, request, 0);
     },
   });
@@ -135,7 +147,7 @@ async function firedInRun(): Promise<string[]> {
 test("the points stand in groups that follow a run, and in the order in which it fires them", async () => {
   const fired = await firedInRun();
   const ordered = (names: readonly string[]) => names.toSorted((a, b) => fired.indexOf(a) - fired.indexOf(b));
-  const inRun = sections.filter(({ group }) => group !== "## Starting" && group !== "## At any time");
+  const inRun = sections.filter(({ group }) => !APART.includes(group));
   expect(inRun.map(({ name }) => name).filter((name) => !fired.includes(name))).toEqual([]);
   for (const [group, points] of Map.groupBy(inRun, (section) => section.group)) {
     const names = points.map(({ name }) => name);
@@ -147,6 +159,6 @@ test("the points stand in groups that follow a run, and in the order in which it
 
 test("the drawing shows every point of a run", () => {
   const drawing = /```\n([^]*?)```/.exec(PAGE)?.[1] ?? "";
-  const inRun = sections.filter(({ group }) => !["## Starting", "## Keeping", "## At any time"].includes(group));
+  const inRun = sections.filter(({ group }) => ![...APART, "## Keeping"].includes(group));
   expect(inRun.map(({ name }) => name).filter((name) => !new RegExp(`\\b${name}\\b`).test(drawing))).toEqual([]);
 });

@@ -4,7 +4,8 @@ import { mkdir } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runPi, type TempProject, tempProject } from "../../test/kit/src/index.ts";
+import { runPi } from "../../test/kit/src/house.ts";
+import { type TempProject, tempProject } from "../../test/kit/src/index.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/write-an-extension.md"), "utf8");

@@ -99,3 +99,22 @@ test("a slow reader gets every line", async () => {
       .join(""),
   ).toBe("word ".repeat(40_000));
 });
+
+test("JSON mode forwards a new session name, and neither questions nor what handlers propose", async () => {
+  const source = `export default (pi) => {
+    pi.on("turn_start", async (_event, ctx) => { pi.setSessionName("the name"); await ctx.ui.confirm("Sure?", "Really?"); });
+    pi.on("turn_end", () => ({ entries: [{ type: "custom", customType: "mine", data: 1 }] }));
+  };`;
+  await using bench = await openWorkbench([{ text: "Done." }], { agentFiles: { "extensions/names.ts": source } });
+  const { code, stdout } = await bench.ask("Go.", "--mode", "json").done;
+  expect(code).toBe(0);
+  const [, ...events] = parseLines(stdout);
+  assertEventOrder(events);
+  expect(events.filter(({ type }) => type === "session_info_changed")).toEqual([
+    { type: "session_info_changed", name: "the name" },
+  ]);
+  expect(events.filter(({ type }) => type.startsWith("ui_prompt"))).toEqual([]);
+  const turnEnd = events.find(({ type }) => type === "turn_end");
+  expect(turnEnd).toMatchObject({ message: { role: "assistant" }, toolResults: [] });
+  for (const field of ["context", "entries", "continue"]) expect(turnEnd).not.toHaveProperty(field);
+});

@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { lacksRightsOfOthers, PI_BIN, runPi, type Turn, tempProject } from "@pi-agent/testing";
+import { type Turn, tempProject } from "@pi-agent/testing";
+import { lacksRightsOfOthers, PI_BIN, runPi } from "@pi-agent/testing/house";
 import { expect, test } from "vitest";
 import { openWorkbench, readSessions } from "./workbench.ts";
 

@@ -32,19 +32,6 @@ test("an output that cannot be written is exit code 1 and says why", async () =>
   expect(stderr).toMatch(/ENOSPC|no space/i);
 });
 
-test("closed standard input does not hurt", async () => {
-  await using bench = await openWorkbench([{ text: "Done." }]);
-  const run = bench.pi(["-p", "Go.", "--model", "wire-chat/scripted"], { via: ["sh", "-c", 'exec "$@" <&-', "sh"] });
-  expect(await run.done).toMatchObject({ code: 0, stdout: "Done.\n" });
-});
-
-test("a silent open pipe is noticed and not waited for for ever (F136)", async () => {
-  await using bench = await openWorkbench([{ text: "Done." }]);
-  const run = bench.pi(["-p", "Go.", "--model", "wire-chat/scripted"], { holdStdin: true });
-  await run.waitForStderr("waiting for standard input");
-  expect(await run.done).toMatchObject({ code: 0, stdout: "Done.\n" });
-});
-
 const canMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).status === 0;
 
 test("a full disk is told once, and the run goes on to its answer (F113)", async ({ skip }) => {

@@ -2,17 +2,8 @@ import anthropic from "@pi-agent/anthropic";
 import gemini from "@pi-agent/gemini";
 import { createAgent, type Extension } from "@pi-agent/kernel";
 import openai from "@pi-agent/openai";
-import {
-  assertEventOrder,
-  type Chunking,
-  lastResults,
-  modelsJson,
-  recordEvents,
-  type Script,
-  startWireServer,
-  WIRE_PROVIDERS,
-  type WireServer,
-} from "@pi-agent/testing";
+import { assertEventOrder, lastResults, recordEvents, type Script } from "@pi-agent/testing";
+import { type Chunking, modelsJson, startWireServer, WIRE_PROVIDERS, type WireServer } from "@pi-agent/testing/wire";
 import { afterEach, expect, test } from "vitest";
 
 const disposals: (() => Promise<unknown>)[] = [];

@@ -1,4 +1,5 @@
-import { lastResults, type Script, WIRE_PROVIDERS } from "@pi-agent/testing";
+import { lastResults, type Script } from "@pi-agent/testing";
+import { WIRE_PROVIDERS } from "@pi-agent/testing/wire";
 import { expect, test } from "vitest";
 import { messagesOf, openWorkbench, readSessions } from "./workbench.ts";
 

@@ -1,18 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  modelsJson,
-  type PiRun,
-  type RunPiOptions,
-  runPi,
-  type Script,
-  startWireServer,
-  type TempProject,
-  type TempProjectOptions,
-  tempProject,
-  type WireServer,
-} from "@pi-agent/testing";
+import { type Script, type TempProject, type TempProjectOptions, tempProject } from "@pi-agent/testing";
+import { type PiRun, type RunPiOptions, runPi } from "@pi-agent/testing/house";
+import { modelsJson, startWireServer, type WireServer } from "@pi-agent/testing/wire";
 import { expect } from "vitest";
 
 /** A project, a home whose models.json knows a wire server, and the built command in them. */

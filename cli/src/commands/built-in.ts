@@ -33,8 +33,8 @@ export const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   [
     "prompt",
     {
-      summary: "the system prompt, section by section",
-      run: async (_args, { agent, output }) => (await import("./prompt.ts")).showPrompt(agent, output),
+      summary: "the system prompt and the tools, part by part, with their price",
+      run: async (args, io) => (await import("./prompt.ts")).showPrompt(args, io),
     },
   ],
   [
@@ -42,7 +42,7 @@ export const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     {
       summary: "what is loaded, what is missing, what is wrong",
       listsHeld: true,
-      run: async (_args, io) => (await import("./doctor.ts")).runDoctor(io),
+      run: async (args, io) => (await import("./doctor.ts")).runDoctor(args, io),
     },
   ],
 ]);

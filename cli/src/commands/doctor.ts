@@ -1,79 +1,83 @@
-/** `pi doctor`: what is loaded, what is missing, what is wrong. */
-import type { Agent, Host } from "@pi-agent/kernel";
-import type { LoadReport } from "@pi-agent/loader";
+/** `pi doctor [--json]`: what is loaded and what it costs, what is missing, what is wrong. */
 import { EXIT_CODES } from "../exit-codes.ts";
 import { formatError, toProblem } from "../print-error.ts";
 import { formatTable } from "../table.ts";
 import { toTerminalLine } from "../terminal-text.ts";
-import { BUILT_IN, type BuiltInIo } from "./built-in.ts";
+import type { BuiltInIo } from "./built-in.ts";
+import { type Diagnosis, diagnose } from "./diagnosis.ts";
+import { refuseArguments } from "./refuse-arguments.ts";
 
-const CELL_WIDTH = 100;
+const INDENT = "  ";
+// Of a terminal that does not tell its size.
+const USUAL_COLUMNS = 80;
 
 /** Prints the report; answers the exit code, which is 1 when something is wrong. */
-export async function runDoctor({ agent, host, report, output }: BuiltInIo): Promise<number> {
+export async function runDoctor(args: readonly string[], io: BuiltInIo): Promise<number> {
+  if (args.some((arg) => arg !== "--json")) return refuseArguments(["doctor", ...args], "pi doctor [--json]");
+  const diagnosis = await diagnose(io);
+  io.output.write(args.includes("--json") ? `${JSON.stringify(diagnosis, null, 2)}\n` : describe(diagnosis, io));
+  return diagnosis.isWell ? EXIT_CODES.answered : EXIT_CODES.failed;
+}
+
+function describe(diagnosis: Diagnosis, { report, output }: BuiltInIo): string {
+  const width = output.stream.isTTY ? (output.stream.columns || USUAL_COLUMNS) - INDENT.length : undefined;
+  const problems = report.problems.map((problem) => formatError(toProblem(problem), "error")).join("");
+  const table = (rows: readonly (readonly string[])[]) =>
+    formatTable(
+      rows.map((row) => row.map((cell) => toTerminalLine(cell, Number.POSITIVE_INFINITY))),
+      width,
+    );
   const sections: [string, string][] = [
-    ["Places", formatTable(listPlaces(report))],
-    ["Extensions", formatTable(listExtensions(report))],
-    ["Providers", formatTable(listProviders(agent, host))],
-    ["Sub-commands", formatTable(listCommands(agent))],
-    ["Flags of extensions", formatTable(listFlags(agent))],
-    ["Held back", report.heldLine() ?? "nothing"],
-    ["Problems", listProblems(report)],
+    ["Places", table(placeRows(diagnosis))],
+    ["Extensions", `${table(extensionRows(diagnosis))}${table(slowRows(diagnosis))}`],
+    ["Providers", table(providerRows(diagnosis))],
+    ["Sub-commands", table(diagnosis.commands.map(({ name, summary }) => [`pi ${name}`, summary]))],
+    ["Flags of extensions", table(flagRows(diagnosis))],
+    ["Held back", diagnosis.held ?? "nothing"],
+    ["Problems", problems || "none"],
   ];
-  output.write(sections.map(([title, text]) => `${title}\n${indent(text)}`).join("\n"));
-  const isWell = report.problems.length === 0 && report.extensions.every(({ state }) => state === "loaded");
-  return isWell ? EXIT_CODES.answered : EXIT_CODES.failed;
+  return sections.map(([title, text]) => `${title}\n${indent(text)}`).join("\n");
 }
 
-function listPlaces({ cwd, boundary, agentDir, decision, decidedBy }: LoadReport): string[][] {
+function placeRows({ places }: Diagnosis): string[][] {
+  const { folder, project, trust, agentDirectory, node } = places;
   return [
-    ["folder", cwd],
-    ["project", `${boundary} (${decision}, by ${decidedBy})`],
-    ["agent directory", agentDir],
-    ["node", process.version],
-  ].map((row) => row.map(show));
+    ["folder", folder],
+    ["project", `${project} (${trust})`],
+    ["agent directory", agentDirectory],
+    ["node", node],
+  ];
 }
 
-function listExtensions({ extensions }: LoadReport): string[][] {
-  return extensions.map(({ owner, state, loadMs, error }) =>
-    [state, `${loadMs.toFixed(1)} ms`, owner.scope, owner.name, error?.message ?? ""].map(show),
-  );
-}
-
-function listProviders(agent: Agent, host: Host): string[][] {
-  const variables = new Map([...agent.registry("provider").values()].map(({ value }) => [value.id, value.env]));
-  const ids = new Set([...variables.keys(), ...(host.models?.list() ?? []).map(({ provider }) => provider)]);
-  return [...ids].map((id) => {
-    const env = variables.get(id) ?? [];
-    return [
-      id,
-      host.models?.hasCredentials(id) ? "ready" : "no key",
-      env.length > 0 ? `looks for ${env.join(", ")}` : "",
-    ];
+/** What a start costs: hooks run in it, and the prompt is what the next run would send. */
+function extensionRows({ extensions }: Diagnosis): string[][] {
+  const rows = extensions.map(({ state, loadMs, hookMs, promptTokens, errors, scope, name }) => {
+    const [load, hooks] = [loadMs, hookMs].map((ms) => ms.toFixed(1));
+    return [state, load ?? "", hooks ?? "", String(promptTokens), String(errors), scope, name];
   });
+  return [["state", "load ms", "hook ms", "tokens", "errors", "scope", "name"], ...rows];
 }
 
-function listCommands(agent: Agent): string[][] {
-  const registered = [...agent.registry("cli")].map(([name, { value }]) => [`pi ${name}`, value.summary]);
-  return [...[...BUILT_IN].map(([name, { summary }]) => [`pi ${name}`, summary]), ...registered];
+function slowRows({ extensions }: Diagnosis): string[][] {
+  return extensions.flatMap(({ name, slow }) => (slow.length > 0 ? [["slow", name, `in ${slow.join(", ")}`]] : []));
 }
 
-function listFlags(agent: Agent): string[][] {
-  return [...agent.registry("flag")].map(([name, { value, owner }]) => {
-    const short = value.short === undefined ? "" : `-${value.short}, `;
-    const argument = value.type === "string" ? ` ${(value.choices ?? ["<text>"]).join("|")}` : "";
-    return [`${short}--${name}${argument}`, value.description ?? "", owner.name].map(show);
+function providerRows({ providers }: Diagnosis): string[][] {
+  return providers.map(({ id, isReady, env }) => [
+    id,
+    isReady ? "ready" : "no key",
+    env.length > 0 ? `looks for ${env.join(", ")}` : "",
+  ]);
+}
+
+function flagRows({ flags }: Diagnosis): string[][] {
+  return flags.map(({ name, short, takes, description, owner }) => {
+    const before = short === undefined ? "" : `-${short}, `;
+    const argument = takes === "nothing" ? "" : ` ${takes.join("|")}`;
+    return [`${before}--${name}${argument}`, description ?? "", owner];
   });
-}
-
-function listProblems({ problems }: LoadReport): string {
-  return problems.map((problem) => formatError(toProblem(problem), "error")).join("") || "none";
-}
-
-function show(text: string): string {
-  return toTerminalLine(text, CELL_WIDTH);
 }
 
 function indent(text: string): string {
-  return text.trimEnd().replaceAll(/^/gm, "  ").concat("\n");
+  return text.trimEnd().replaceAll(/^/gm, INDENT).concat("\n");
 }

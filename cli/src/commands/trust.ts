@@ -1,10 +1,10 @@
 /** `pi trust show [path] [--json]`: what a project would load, what became of it, and why. */
 import type { LoadReport, PlanItem } from "@pi-agent/loader";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { printError } from "../print-error.ts";
 import { formatTable } from "../table.ts";
 import { toTerminalLine } from "../terminal-text.ts";
 import type { BuiltInIo } from "./built-in.ts";
+import { refuseArguments } from "./refuse-arguments.ts";
 
 const CELL_WIDTH = 120;
 
@@ -12,13 +12,7 @@ const CELL_WIDTH = 120;
 export async function showTrust(args: readonly string[], io: BuiltInIo): Promise<number> {
   const isJson = args.includes("--json");
   const [verb = "show", path, ...more] = args.filter((arg) => arg !== "--json");
-  if (verb !== "show" || more.length > 0) {
-    printError({
-      what: `pi trust ${args.join(" ")} is not known`,
-      hint: "write: pi trust show [path] [--json]",
-    });
-    return EXIT_CODES.usage;
-  }
+  if (verb !== "show" || more.length > 0) return refuseArguments(["trust", ...args], "pi trust show [path] [--json]");
   const other = path === undefined ? undefined : await io.loadAt(path);
   const { report } = other ?? io;
   io.output.write(isJson ? `${JSON.stringify(toData(report), null, 2)}\n` : describePlan(report));

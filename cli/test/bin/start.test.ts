@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 
-const { chooseArguments } = createRequire(import.meta.url)("../../bin/start.js");
+const { chooseArguments, findProviders } = createRequire(import.meta.url)("../../bin/start.js");
 
 const KEY = { OPENAI_API_KEY: "k" };
 
@@ -21,4 +24,28 @@ test("no key but words: the demo, after one line that says which variables were 
     expect(notice).toContain(name);
   }
   expect(notice).not.toContain("\n");
+});
+
+test("a provider that is written down counts as a key", () => {
+  const choice = chooseArguments(["do", "it"], { env: {}, isTerminal: false, hasOwn: true });
+  expect(choice).toEqual({ argv: ["--print", "--verbose", "do", "it"] });
+});
+
+test.each([
+  ["models.json", '{ "providers": { "local": { "baseUrl": "http://localhost:1" } } }', true],
+  ["auth.json", '{ "anthropic": { "type": "api_key", "key": "k" } }', true],
+  ["models.json", '{ "providers": {} }', false],
+  ["models.json", "{}", false],
+  ["auth.json", "", false],
+  ["settings.json", '{ "providers": { "local": { "baseUrl": "x" } } }', false],
+])("%s that holds %s names a provider: %s", (name, content, expected) => {
+  const agentDir = mkdtempSync(join(tmpdir(), "pi-start-"));
+  writeFileSync(join(agentDir, name), content);
+  const found = findProviders({ PI_CODING_AGENT_DIR: agentDir });
+  rmSync(agentDir, { recursive: true });
+  expect(found).toBe(expected);
+});
+
+test("without an agent directory no provider is found", () => {
+  expect(findProviders({ PI_CODING_AGENT_DIR: join(tmpdir(), "pi-start-is-not-there") })).toBe(false);
 });

@@ -1,0 +1,89 @@
+/** Collects what `pi doctor` tells: what is loaded and what it costs, what is missing, what is wrong. */
+import type { Agent, AgentError, ExtensionReport, Host, Owner } from "@pi-agent/kernel";
+import type { LoadReport } from "@pi-agent/loader";
+import { BUILT_IN, type BuiltInIo } from "./built-in.ts";
+
+export interface Diagnosis {
+  isWell: boolean;
+  places: { folder: string; project: string; trust: string; agentDirectory: string; node: string };
+  extensions: ExtensionLine[];
+  providers: { id: string; isReady: boolean; env: string[] }[];
+  commands: { name: string; summary: string }[];
+  flags: { name: string; short?: string; takes: "nothing" | string[]; description?: string; owner: string }[];
+  held?: string;
+  problems: ProblemLine[];
+}
+
+/** Times are milliseconds, tokens an estimate. */
+export interface ExtensionLine
+  extends Owner,
+    Pick<ExtensionReport, "state" | "loadMs" | "hookMs" | "promptTokens" | "errors" | "slow"> {
+  error?: ProblemLine;
+}
+
+interface ProblemLine {
+  code: string;
+  message: string;
+  hint?: string;
+  owner?: string;
+}
+
+/** Collects everything. The prompt is rendered once, so that what its sections cost is counted. */
+export async function diagnose({ agent, host, report }: BuiltInIo): Promise<Diagnosis> {
+  await agent.promptSections();
+  const extensions = listExtensions(agent, report);
+  const isWell = report.problems.length === 0 && extensions.every(({ state }) => state === "loaded");
+  const { cwd, boundary, agentDir, decision, decidedBy } = report;
+  return {
+    isWell,
+    places: {
+      folder: cwd,
+      project: boundary,
+      trust: `${decision}, by ${decidedBy}`,
+      agentDirectory: agentDir,
+      node: process.version,
+    },
+    extensions,
+    providers: listProviders(agent, host),
+    commands: listCommands(agent),
+    flags: listFlags(agent),
+    held: report.heldLine(),
+    problems: report.problems.map(toLine),
+  };
+}
+
+/** The agent's reports go on counting; the loader's know also what never reached the agent. */
+function listExtensions(agent: Agent, report: LoadReport): ExtensionLine[] {
+  const live = new Map(agent.extensions.map((each) => [each.owner.name, each]));
+  return report.extensions.map((loaded) => {
+    const { owner, error, state, loadMs, hookMs, promptTokens, errors, slow } = live.get(loaded.owner.name) ?? loaded;
+    return { ...owner, state, loadMs, hookMs, promptTokens, errors, slow, ...(error && { error: toLine(error) }) };
+  });
+}
+
+function listProviders(agent: Agent, host: Host): Diagnosis["providers"] {
+  const variables = new Map([...agent.registry("provider").values()].map(({ value }) => [value.id, value.env]));
+  const ids = new Set([...variables.keys(), ...(host.models?.list() ?? []).map(({ provider }) => provider)]);
+  return [...ids].map((id) => ({
+    id,
+    isReady: host.models?.hasCredentials(id) ?? false,
+    env: variables.get(id) ?? [],
+  }));
+}
+
+function listCommands(agent: Agent): Diagnosis["commands"] {
+  const builtIn = [...BUILT_IN].map(([name, { summary }]) => ({ name, summary }));
+  const registered = [...agent.registry("cli")].map(([name, { value }]) => ({ name, summary: value.summary }));
+  return [...builtIn, ...registered];
+}
+
+function listFlags(agent: Agent): Diagnosis["flags"] {
+  return [...agent.registry("flag")].map(([name, { value, owner }]) => {
+    const { short, description, type, choices = ["<text>"] } = value;
+    return { name, short, takes: type === "string" ? choices : "nothing", description, owner: owner.name };
+  });
+}
+
+function toLine({ code, message, hint, owner }: AgentError): ProblemLine {
+  return { code, message, hint, owner };
+}

@@ -1,0 +1,76 @@
+import { AgentError, type ExtensionReport } from "@pi-agent/kernel";
+import { expect, test } from "vitest";
+import { runDoctor } from "../../src/commands/doctor.ts";
+import { createScriptedAgent } from "../scripted-agent.ts";
+
+const PATH = "/home/somebody/with/a/long/way/to/.pi/agent/extensions/tardy-extension.ts";
+const TARDY: ExtensionReport = {
+  owner: { name: PATH, scope: "user", path: PATH },
+  state: "loaded",
+  loadMs: 12.34,
+  hookMs: 1_234.56,
+  promptTokens: 321,
+  errors: 2,
+  slow: ["context", "turn_end"],
+};
+const BROKEN: ExtensionReport = {
+  owner: { name: "broken.ts", scope: "user", path: "/there/broken.ts" },
+  state: "failed",
+  loadMs: 1,
+  hookMs: 0,
+  promptTokens: 0,
+  errors: 1,
+  slow: [],
+  error: new AgentError("extension_failed", "It broke.", { hint: "Mend it." }),
+};
+
+async function examine(args: string[], extensions: ExtensionReport[], columns?: number) {
+  const agent = createScriptedAgent([]);
+  await agent.ready();
+  let written = "";
+  const output = { stream: { isTTY: columns !== undefined, columns }, write: (text: string) => void (written += text) };
+  const report = {
+    cwd: "/here",
+    boundary: "/here",
+    agentDir: "/agent",
+    decision: "untrusted",
+    decidedBy: "nobody",
+    extensions,
+    problems: extensions.flatMap(({ error }) => error ?? []),
+    heldLine: () => undefined,
+  };
+  const code = await runDoctor(args, { agent, host: {}, report, output } as never);
+  await agent.dispose();
+  return { code, written };
+}
+
+test("E6: pi doctor tells each extension's load time, hook time, prompt tokens, errors and slow hooks", async () => {
+  const { code, written } = await examine([], [TARDY]);
+  expect(code).toBe(0);
+  expect(written).toMatch(/state +load ms +hook ms +tokens +errors +scope +name\n/);
+  expect(written).toMatch(/loaded +12\.3 +1234\.6 +321 +2 +user +\/home\S+tardy-extension\.ts\n/);
+  expect(written).toMatch(/slow +\/home\S+tardy-extension\.ts +in context, turn_end\n/);
+});
+
+test.each([60, 80, 120])("E6: the tables fit a terminal of %s columns, and a path keeps its end", async (columns) => {
+  const { written } = await examine([], [TARDY], columns);
+  const tables = written.slice(0, written.indexOf("Held back"));
+  expect(tables.split("\n").filter((line) => line.length > columns)).toEqual([]);
+  if (columns >= 80) expect(tables).toMatch(/tardy-extension\.ts/);
+});
+
+test("E6: pi doctor --json has the same as data, and what failed with its code", async () => {
+  const { code, written } = await examine(["--json"], [TARDY, BROKEN]);
+  expect(code).toBe(1);
+  const { isWell, extensions, problems, places } = JSON.parse(written);
+  expect(isWell).toBe(false);
+  const { owner, ...costs } = TARDY;
+  expect(extensions[0]).toEqual({ ...owner, ...costs });
+  expect(extensions[1]).toMatchObject({ state: "failed", error: { code: "extension_failed", hint: "Mend it." } });
+  expect(problems).toEqual([{ code: "extension_failed", message: "It broke.", hint: "Mend it." }]);
+  expect(places).toMatchObject({ folder: "/here", agentDirectory: "/agent", trust: "untrusted, by nobody" });
+});
+
+test("pi doctor does not know what else is typed after it", async () => {
+  expect(await examine(["--jsn"], [])).toEqual({ code: 2, written: "" });
+});
