@@ -236,18 +236,50 @@ test("a vote is no when any handler says no; faults and inexact answers count fo
   expect(await vote()).toMatchObject({ trusted: "no" });
 });
 
-test("K13: a provider_call handler that throws is reported and passed over", async () => {
+test.each<[string, (pi: ExtensionAPI) => void]>([
+  [
+    "throws",
+    (pi) =>
+      void pi.on("provider_call", () => {
+        throw new Error("over budget");
+      }),
+  ],
+  [
+    "throws while it streams",
+    (pi) =>
+      void pi.on("provider_call", async function* () {
+        if (pi.owner.name) throw new Error("over budget");
+        yield [];
+      }),
+  ],
+])("K13: a provider_call handler that %s fails the call, and is reported once with its owner", async (_, thrower) => {
   const provider = scripted();
-  const thrower = (pi: ExtensionAPI) =>
-    void pi.on("provider_call", () => {
-      throw new Error("no");
-    });
-  const agent = createAgent({ extensions: [provider, { extension: thrower, owner: owner("thrower") }] });
+  const passer = (pi: ExtensionAPI) => void pi.on("provider_call", (request, next) => next(request));
+  const agent = createAgent({
+    extensions: [provider, passer, { extension: thrower, owner: owner("thrower") }],
+  });
   const events = record(agent);
-  expect((await agent.run("go")).answer).toBe("done");
-  expect(events).toContainEqual(
-    expect.objectContaining({ type: "extension_error", owner: "thrower", event: "provider_call" }),
-  );
+  expect(await agent.run("go")).toMatchObject({ outcome: "error", messages: [{}, { errorMessage: "over budget" }] });
+  expect(provider.requests).toHaveLength(0);
+  expect(events.filter(({ type }) => type === "extension_error")).toEqual([
+    expect.objectContaining({ owner: "thrower", event: "provider_call", error: "over budget" }),
+  ]);
+});
+
+test("K13: what the provider itself throws is nobody else's fault", async () => {
+  const failing = (pi: ExtensionAPI) => {
+    scripted()(pi);
+    pi.register("api", "scripted", {
+      stream() {
+        throw new Error("down");
+      },
+    });
+  };
+  const passer = (pi: ExtensionAPI) => void pi.on("provider_call", (request, next) => next(request));
+  const agent = createAgent({ extensions: [failing, passer] });
+  const events = record(agent);
+  expect((await agent.run("go")).outcome).toBe("error");
+  expect(events.filter(({ type }) => type === "extension_error")).toEqual([]);
 });
 
 test("E5: what a handler of message_end gets is frozen, tool results too", async () => {

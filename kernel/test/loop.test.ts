@@ -236,7 +236,9 @@ test("K11: a turn_end hook may stop a run, or make it go on", async () => {
     "stopped",
   );
   const provider = scripted();
-  const goOn = (pi: ExtensionAPI) => void pi.on("turn_end", ({ turnIndex }) => ({ continue: turnIndex === 0 }));
+  const entries = [{ type: "custom_message" as const, customType: "x", content: "And now?", display: true }];
+  const goOn = (pi: ExtensionAPI) =>
+    void pi.on("turn_end", ({ turnIndex }) => (turnIndex === 0 ? { continue: true, entries } : undefined));
   await createAgent({ extensions: [provider, goOn] }).run("go");
   expect(provider.requests).toHaveLength(2);
 });

@@ -14,6 +14,7 @@ test("the names that the kernel exports change only on purpose", () => {
     "maskSecrets",
     "runAs",
     "toAgentError",
+    "uuidv7",
   ]);
 });
 
@@ -36,8 +37,10 @@ test("the kernel's hook points and their ways change only on purpose", () => {
       "message_start",
       "message_update",
       "model_select",
+      "provider_stream_event",
       "queue_update",
       "resources_changed",
+      "session_info_changed",
       "session_shutdown",
       "session_start",
       "thinking_level_select",
@@ -47,6 +50,8 @@ test("the kernel's hook points and their ways change only on purpose", () => {
       "transcript_append",
       "transcript_flush",
       "turn_start",
+      "ui_prompt_end",
+      "ui_prompt_start",
     ],
     chain: [
       "agent_before_settle",

@@ -230,14 +230,28 @@ test("E9: a gate hears which paths a call would touch", async () => {
   expect(heard).toEqual([{ read: [], write: ["/x"] }]);
 });
 
-test("E9: a tool that cannot say what it would touch is refused while anybody gates", async () => {
+test("E9: a gate hears what a call would touch after an earlier gate changed it", async () => {
+  const heard: unknown[] = [];
+  const changer = (pi: ExtensionAPI) => void pi.on("tool_call", ({ input }) => void (input.text = "/y"));
+  const watcher = (pi: ExtensionAPI) => void pi.on("tool_call", ({ touches }) => void heard.push(touches?.write));
+  const touching = tool("a", undefined, { touches: ({ text }) => ({ write: [text as string] }), parameters: TEXT });
+  const provider = scripted(calls(["1", "a", { text: "/x" }]));
+  await createAgent({ extensions: [provider, touching, changer, watcher] }).run("go");
+  expect(heard).toEqual([["/y"]]);
+});
+
+test("E9: a tool that cannot say what it would touch is refused when a gate asks", async () => {
   const unsure = tool("a", () => "ran", {
     touches: () => {
       throw new Error("no idea");
     },
   });
   const agent = createAgent({
-    extensions: [scripted(calls(["1", "a"])), unsure, (pi: ExtensionAPI) => void pi.on("tool_call", () => {})],
+    extensions: [
+      scripted(calls(["1", "a"])),
+      unsure,
+      (pi: ExtensionAPI) => void pi.on("tool_call", ({ touches }) => void touches),
+    ],
   });
   await agent.run("go");
   expect(resultTexts(agent)["1"]).toContain("no idea");

@@ -1,0 +1,230 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { createAgent, type JsonObject } from "../src/index.ts";
+import { prepareValidation, validate } from "../src/validate.ts";
+import { handles, prompt } from "./named.ts";
+import { calls, resultTexts, scripted, tool } from "./scripted.ts";
+
+beforeAll(prepareValidation);
+
+const object = (properties: object, required: string[] = Object.keys(properties), more: object = {}) =>
+  ({ type: "object", properties, required, ...more }) as never;
+const string = { type: "string" };
+const number = { type: "number" };
+const list = { type: "array", items: string };
+
+const MENDED: [what: string, schema: never, given: unknown, becomes: unknown][] = [
+  [
+    "a list in a text, where a union takes a list or nothing",
+    object({ a: { anyOf: [list, { type: "null" }] } }),
+    { a: '["x"]' },
+    { a: ["x"] },
+  ],
+  [
+    "an object in a text within a list",
+    object({ a: { type: "array", items: object({ n: number }) } }),
+    { a: ['{"n":"1"}'] },
+    { a: [{ n: 1 }] },
+  ],
+  [
+    "a list in a text, of numbers in texts",
+    object({ a: { type: "array", items: number } }),
+    { a: '["1","2"]' },
+    { a: [1, 2] },
+  ],
+  ["all arguments in a text", object({ n: number }), '{"n":1}', { n: 1 }],
+  [
+    "null for what may be left out, within a list",
+    object({ a: { type: "array", items: object({ n: number }, []) } }),
+    { a: [{ n: null }] },
+    { a: [{}] },
+  ],
+  [
+    "a union of objects by what fits",
+    object({ u: { oneOf: [object({ a: number }), object({ b: number })] } }),
+    { u: { b: "2" } },
+    { u: { b: 2 } },
+  ],
+  [
+    "a boolean in a text, where a union takes number or boolean",
+    object({ u: { anyOf: [number, { type: "boolean" }] } }),
+    { u: "false" },
+    { u: false },
+  ],
+  ["a number with blanks", object({ n: number }), { n: " 7 " }, { n: 7 }],
+];
+
+test.each(MENDED)("K3: %s is mended", (_what, schema, given, becomes) => {
+  expect(validate(schema, given)).toEqual({ ok: true, value: becomes });
+});
+
+const KEPT: [what: string, schema: never, given: JsonObject][] = [
+  ["a text that looks like a list, where text is asked for", object({ s: string }), { s: '["x"]' }],
+  [
+    "a text that looks like a list, where a union takes text first or last",
+    object({ s: { anyOf: [list, string] } }),
+    { s: '["x"]' },
+  ],
+  ["a text that looks like a number, where a union takes text", object({ s: { anyOf: [number, string] } }), { s: "5" }],
+  ["null where null is taken", object({ s: { type: ["string", "null"] } }, []), { s: null }],
+  ["null where an arm takes it", object({ s: { anyOf: [string, { type: "null" }] } }, []), { s: null }],
+  ["what the schema does not name", object({ s: string }), { s: "x", more: { deep: [1] } }],
+  ["an empty text", object({ s: string }), { s: "" }],
+];
+
+test.each(KEPT)("K3: %s stays as it is", (_what, schema, given) => {
+  const validation = validate(schema, structuredClone(given));
+  expect(validation).toEqual({ ok: true, value: given });
+});
+
+const REFUSED: [what: string, schema: never, given: unknown, told: RegExp][] = [
+  ["null for what is required", object({ s: string }), { s: null }, /- s: .*string.*came: null/],
+  ["an empty text for a number", object({ n: number }), { n: "" }, /- n: .*number.*came: ""/],
+  ["a half number for a whole one", object({ n: { type: "integer" } }), { n: 1.5 }, /- n: .*integer.*came: 1\.5/],
+  ["a word for a boolean", object({ b: { type: "boolean" } }), { b: "maybe" }, /- b: .*boolean.*came: "maybe"/],
+  ["a text that is half a list", object({ a: { type: "array", items: number } }), { a: "[1, 2" }, /- a/],
+  [
+    "a key too many, where none is allowed",
+    object({ s: string }, ["s"], { additionalProperties: false }),
+    { s: "x", extra: 1 },
+    /extra|additional/,
+  ],
+  ["no arguments at all", object({ s: string }), undefined, /arguments/],
+  ["a list of arguments", object({ s: string }), ["x"], /./],
+  ["what is none of the words", object({ w: { enum: ["a", "b"] } }), { w: "c" }, /- w: .*came: "c"/],
+];
+
+test.each(REFUSED)(
+  "K3: %s is refused, and the path, what was expected and what came are told",
+  (_what, schema, given, told) => {
+    const validation = validate(schema, given);
+    expect(validation).toMatchObject({ ok: false, problem: expect.stringMatching(told) });
+  },
+);
+
+test("K3: every bad path is named, and a long value is cut", () => {
+  const schema = object({ a: number, b: { type: "array", items: number }, c: object({ d: number }) });
+  const validation = validate(schema, { a: "x".repeat(5_000), b: [1, {}], c: { d: [] } });
+  const { problem } = validation as { problem: string };
+  for (const path of ["a", "b.1", "c.d"]) expect(problem).toMatch(new RegExp(`^- ${path.replace(".", "\\.")}: `, "m"));
+  expect(problem.length).toBeLessThan(1_500);
+});
+
+test("K3: what came is not changed where it has to be mended, so that the transcript keeps what the model said", async () => {
+  const agent = createAgent({
+    extensions: [scripted(calls(["1", "a", { n: "5" }])), tool("a", undefined, { parameters: object({ n: number }) })],
+  });
+  await prompt(agent);
+  expect(resultTexts(agent)["1"]).toBe('{"n":5}');
+  expect(agent.transcript.project()[1]?.content).toMatchObject([{ arguments: { n: "5" } }]);
+});
+
+test("K3: what a hook changed is coerced and validated like what the model sent", async () => {
+  const agent = createAgent({
+    extensions: [
+      scripted(calls(["1", "a", { n: 1 }], ["2", "a", { n: 2 }])),
+      tool("a", undefined, { parameters: object({ n: number }) }),
+      handles("h", "tool_call", (event: { toolCallId: string; input: JsonObject }) => {
+        event.input.n = event.toolCallId === "1" ? "7" : "many";
+      }),
+    ],
+  });
+  await prompt(agent);
+  expect(resultTexts(agent)["1"]).toBe('{"n":7}');
+  expect(resultTexts(agent)["2"]).toMatch(/- n: .*"many"/);
+});
+
+test("K3: prepareArguments mends before validation, and its throw is an error result", async () => {
+  const mends = tool("mends", undefined, {
+    parameters: object({ n: number }),
+    prepareArguments: (args) => ({ n: (args as { count: number }).count }),
+  });
+  const throws = tool("throws", undefined, {
+    prepareArguments: () => {
+      throw new Error("cannot prepare");
+    },
+  });
+  const agent = createAgent({
+    extensions: [scripted(calls(["1", "mends", { count: 3 }], ["2", "throws"])), mends, throws],
+  });
+  await prompt(agent);
+  expect(resultTexts(agent)).toMatchObject({ 1: '{"n":3}', 2: expect.stringContaining("cannot prepare") });
+});
+
+const circular: { type: string; properties: Record<string, unknown> } = { type: "object", properties: {} };
+circular.properties.self = circular;
+
+test.each<[string, unknown]>([
+  ["is nothing", undefined],
+  ["is no schema", 7],
+  ["is of a type that is none", { type: "nonsense" }],
+  ["has a pattern that is none", object({ s: { type: "string", pattern: "(" } })],
+  ["goes round in a circle", circular],
+  ["refers to what is not there", object({ s: { $ref: "#/nowhere" } })],
+])("K7: a tool whose schema %s does not break the loop", async (_what, parameters) => {
+  const agent = createAgent({
+    extensions: [scripted(calls(["1", "a", { s: "x" }])), tool("a", () => "ran", { parameters: parameters as never })],
+  });
+  expect((await agent.run("go")).outcome).toBe("done");
+  expect(Object.keys(resultTexts(agent))).toEqual(["1"]);
+});
+
+/** Patterns that keep a backtracking search busy for hours on the text beside them. */
+const RUNAWAYS: [pattern: string, text: string][] = [
+  ["^(a+)+$", "a"],
+  ["^((a+))+$", "a"],
+  ["^(?:(?:a+)b?)+$", "a"],
+  ["^(a|a)*$", "a"],
+  ["^(a|aa)+$", "a"],
+  ["^([a-z]+)*$", "a"],
+  ["^(?<n>a+)+$", "a"],
+  ["^(.*)*x$", "a"],
+  ["^(a{1,})+$", "a"],
+  ["^(a?){60}a{60}$", "a"],
+  ["^a*a*a*a*a*a*a*a*b$", "a"],
+  ["(x+x+)+y", "x"],
+  ["^(([a-z])+.)+[A-Z]([a-z])+$", "a"],
+  ["^(\\w+\\s?)*$", "a"],
+];
+
+test("K3: no pattern of a foreign schema can keep a call busy for ever, neither as a pattern nor for names", async () => {
+  const program = `
+    import { prepareValidation, validate } from ${JSON.stringify(new URL("../src/validate.ts", import.meta.url).href)};
+    await prepareValidation();
+    for (const [pattern, text] of ${JSON.stringify(RUNAWAYS)}) {
+      for (const length of [40, 9_000]) {
+        process.stdout.write(JSON.stringify(pattern) + " on " + length + "; ");
+        const value = text.repeat(length) + "!";
+        validate({ type: "object", properties: { s: { type: "string", pattern } } }, { s: value });
+        validate({ type: "object", patternProperties: { [pattern]: { type: "string" } } }, { [value]: 1 });
+        validate({ type: "object", propertyNames: { pattern } }, { [value]: 1 });
+        validate({ type: "object", properties: { u: { anyOf: [{ type: "number" }, { type: "string", pattern }] } } }, { u: value });
+      }
+    }
+    console.log("all done");
+  `;
+  const flags = ["--conditions", "@pi-agent/source", "--input-type=module", "--eval", program];
+  const { stdout } = await promisify(execFile)(process.execPath, flags, { timeout: 15_000 }).catch(
+    (thrown: { stdout: string }) => thrown,
+  );
+  expect(stdout).toMatch(/all done\n$/);
+});
+
+test("K3: arguments 10,000 levels deep are refused, whatever the schema, and by a hook too", async () => {
+  let deep: JsonObject = {};
+  for (let i = 0; i < 10_000; i++) deep = { deep };
+  const open = object({}, [], { additionalProperties: true });
+  const agent = createAgent({
+    extensions: [
+      scripted(() => calls(["1", "a", deep], ["2", "a", {}])),
+      tool("a", () => "ran", { parameters: open }),
+      handles("h", "tool_call", (event: { toolCallId: string; input: JsonObject }) => {
+        if (event.toolCallId === "2") event.input.deep = deep;
+      }),
+    ],
+  });
+  expect((await agent.run("go")).outcome).toBe("done");
+  expect(resultTexts(agent)["1"]).not.toBe("ran");
+  expect(resultTexts(agent)["2"]).not.toBe("ran");
+});
