@@ -2,7 +2,7 @@
  * Where a run may turn: hooks that add entries and decide how it goes on.
  * What handlers draft is checked with each answer, and appended together when all have answered.
  */
-import type { Owner } from "./contract.ts";
+import type { MaybePromise, Owner } from "./contract.ts";
 import { type Core, HOST_OWNER } from "./core.ts";
 import { AgentError } from "./errors.ts";
 import type { HookResult } from "./hook-points.ts";
@@ -77,16 +77,12 @@ class Proposal {
 }
 
 /** Asks what is to become of a run at a boundary, and appends what the handlers drafted. */
-export async function boundary(
-  core: Core,
-  name: "turn_end" | "agent_before_settle",
-  fields: object,
-): Promise<Decision> {
+export function boundary(core: Core, name: "turn_end" | "agent_before_settle", fields: object): MaybePromise<Decision> {
   const drafts: Draft[] = [];
   const decision: Decision = {};
   let decider: Owner = HOST_OWNER;
   const event = Object.freeze(Object.assign(new Proposal(core, drafts, decision), { type: name }, fields));
-  await core.hooks.collect<"turn_end">(core.hooks.at[name], event, ({ entries = [], ...wish }, owner) => {
+  const asked = core.hooks.collect<"turn_end">(core.hooks.at[name], event, ({ entries = [], ...wish }, owner) => {
     core.assertProposed(entries);
     drafts.push(...entries);
     for (const key of ["continue", "stop"] as const) {
@@ -94,12 +90,15 @@ export async function boundary(
     }
     decider = owner;
   });
-  core.append(drafts);
-  if (decision.continue && !preview(core, []).canContinue) {
-    decision.continue = undefined;
-    core.report({ owner: decider, event: name, error: nothingToAnswer(name) });
-  }
-  return decision;
+  const decide = () => {
+    if (drafts.length > 0) core.append(drafts);
+    if (decision.continue && !preview(core, []).canContinue) {
+      decision.continue = undefined;
+      core.report({ owner: decider, event: name, error: nothingToAnswer(name) });
+    }
+    return decision;
+  };
+  return asked ? asked.then(decide) : decide();
 }
 
 /** Asks whether a failed call is tried again, and writes what the answer wants written. */

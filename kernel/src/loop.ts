@@ -23,7 +23,7 @@ import { messagesOf, paired } from "./projection.ts";
 import { type Listener, streamAnswer } from "./provider-call.ts";
 import type { Run } from "./run.ts";
 import { runTools } from "./tool-batch.ts";
-import { isRecord } from "./values.ts";
+import { isPromise, isRecord } from "./values.ts";
 
 /** A provider that pauses its answer is asked to go on at most so often in a row. */
 const MAX_PAUSES = 8;
@@ -85,19 +85,18 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
   const { at } = core.hooks;
   const place = { runId: run.id, turnIndex: run.turnIndex };
   let loadout = core.loadout();
-  if (heard(at.turn_start)) await core.tell({ type: "turn_start", ...place, timestamp: Date.now() });
-  for (const message of entering) {
-    if (heard(at.message_start)) await core.tell({ type: "message_start", ...place, message });
-    await store(core, run, message);
-  }
+  const begun = heard(at.turn_start) && core.tell({ type: "turn_start", ...place, timestamp: Date.now() });
+  if (begun) await begun;
+  for (const message of entering) await whenEntered(core, run, message, (kept) => void keep(core, kept));
   if (heard(at.before_turn)) {
     await beforeTurn(core, run);
     loadout = core.loadout();
   }
   if (heard(at.transcript_flush)) await core.flush("turn");
 
-  let message = await askModel(core, run, loadout);
-  if (heard(at.message_end)) message = (await reviewed(core, run, message)) as AssistantMessage;
+  const answer = await askModel(core, run, loadout);
+  const reviewing = reviewed(core, run, answer);
+  const message = (isPromise(reviewing) ? await reviewing : reviewing) as AssistantMessage;
   const entryId = keep(core, message);
   const isWhole = message.stopReason !== "error" && message.stopReason !== "aborted";
   const retry = message.stopReason === "error" && !run.isAborted ? await askRetry(core, run, message) : undefined;
@@ -105,25 +104,16 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
 
   const results: ToolResultMessage[] = [];
   const resultIds: string[] = [];
-  const take = (result: ToolResultMessage) => {
-    results.push(result);
-    resultIds.push(keep(core, result));
-  };
-  const conclude = async (result: ToolResultMessage) => {
-    if (heard(at.message_start)) await core.tell({ type: "message_start", ...place, message: result });
-    take(heard(at.message_end) ? ((await reviewed(core, run, result)) as ToolResultMessage) : result);
-  };
+  const conclude = (result: ToolResultMessage) =>
+    whenEntered(core, run, result, (message) => {
+      results.push(message as ToolResultMessage);
+      resultIds.push(keep(core, message));
+    });
   const hasCalls = isWhole && message.content.some((block) => block.type === "toolCall");
-  const wantsMore =
-    hasCalls &&
-    !(await runTools(core, run, {
-      message,
-      loadout,
-      conclude: heard(at.message_start) || heard(at.message_end) ? conclude : take,
-    }));
+  const wantsMore = hasCalls && !(await runTools(core, run, { message, loadout, conclude }));
 
-  const decision = heard(at.turn_end)
-    ? await boundary(core, "turn_end", {
+  const deciding = heard(at.turn_end)
+    ? boundary(core, "turn_end", {
         ...place,
         message,
         toolResults: Object.freeze(results),
@@ -132,6 +122,7 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
         outcome: run.isAborted ? "aborted" : isWhole ? "done" : message.stopReason,
       })
     : undefined;
+  const decision = isPromise(deciding) ? await deciding : deciding;
   if (retry) await waitForRetry(core, run, retry);
   return {
     message,
@@ -142,21 +133,30 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
   };
 }
 
-/** Fires `message_end`, and appends what its handlers made of a message. */
-function store(core: Core, run: Run, message: Message): MaybePromise<string> {
-  if (!heard(core.hooks.at.message_end)) return keep(core, message);
-  return reviewed(core, run, message).then((kept) => keep(core, kept));
+/** Tells that a message begins and ends, and hands on what the handlers made of it. */
+function whenEntered(core: Core, run: Run, message: Message, take: (message: Message) => void): MaybePromise<void> {
+  const end = () => {
+    const kept = reviewed(core, run, message);
+    return isPromise(kept) ? kept.then(take) : take(kept);
+  };
+  const { at } = core.hooks;
+  if (!heard(at.message_start)) return end();
+  const told = core.tell({ type: "message_start", runId: run.id, turnIndex: run.turnIndex, message });
+  return told ? told.then(end) : end();
 }
 
-async function reviewed(core: Core, run: Run, message: Message): Promise<Message> {
+/** Asks the handlers of `message_end`, which may replace a message. */
+function reviewed(core: Core, run: Run, message: Message): MaybePromise<Message> {
+  const point = core.hooks.at.message_end;
+  if (!heard(point)) return message;
   const event = { type: "message_end", runId: run.id, turnIndex: run.turnIndex, message };
-  await core.hooks.collect<"message_end">(core.hooks.at.message_end, event, ({ message: replacement }) => {
+  const asked = core.hooks.collect<"message_end">(point, event, ({ message: replacement }) => {
     if (replacement?.role !== message.role) {
       throw new Error(`message_end may only return a message with role ${message.role}.`);
     }
     event.message = core.toMessage(replacement);
   });
-  return event.message;
+  return asked ? asked.then(() => event.message) : event.message;
 }
 
 /** Appends a message; answers the id of its entry. */

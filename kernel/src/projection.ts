@@ -28,12 +28,14 @@ const INTERRUPTED_CONTENT = Object.freeze([Object.freeze({ type: "text" as const
 /** The growing projection of one branch. */
 export class Projection {
   readonly messages: Message[] = [];
-  /** For each message the id of the entry that it came from. */
-  readonly sources: string[] = [];
+  /** Messages that are not what their entry holds, but made of it, by the entry's id. */
+  readonly made = new Map<Message, string>();
   /** How many messages a compaction left: its summary, and what it kept. */
   readonly kept: number;
   /** Calls of the last answer that have no result yet, in call order. */
   private open = new Map<string, ToolCall>();
+  /** The id of the entry that the last answer came from. */
+  private caller = "";
   private readonly edits = new Map<string, Entry<"context_edit">>();
   /** Results that may stand too late in the branch, by call id, in order; known when the whole is made anew. */
   private readonly results = new Map<string, ToolResultMessage[]>();
@@ -81,8 +83,10 @@ export class Projection {
     if (edit?.replacement === null) return;
     const messages = toMessages(entry, this.projectors);
     if (!messages) return;
-    for (const message of Array.isArray(messages) ? messages : [messages]) {
-      this.push(edit?.replacement ? withContent(message, edit.replacement.content) : message, entry.id);
+    for (const each of Array.isArray(messages) ? messages : [messages]) {
+      const message = edit?.replacement ? withContent(each, edit.replacement.content) : each;
+      if (entry.type !== "message" || message !== entry.message) this.made.set(message, entry.id);
+      this.push(message, entry.id);
     }
   }
 
@@ -91,26 +95,27 @@ export class Projection {
       if (!this.open.delete(message.toolCallId)) return;
       this.results.get(message.toolCallId)?.shift();
       this.messages.push(message);
-      this.sources.push(source);
       return;
     }
     this.closeOpenCalls();
     if (message.role === "assistant") {
       if (message.stopReason === "error" || message.stopReason === "aborted") return;
       for (const block of message.content) if (block.type === "toolCall") this.open.set(block.id, block);
+      this.caller = source;
     }
     this.messages.push(message);
-    this.sources.push(source);
   }
 
   private closeOpenCalls(): void {
     if (this.open.size === 0) return;
-    const source = this.sources[this.sources.length - 1]!;
     for (const call of this.open.values()) {
       const late = this.results.get(call.id)?.shift();
-      if (!late) this.interrupted.add(call.id);
-      this.messages.push(late ?? interruptedResult(call));
-      this.sources.push(source);
+      const result = late ?? interruptedResult(call);
+      if (!late) {
+        this.interrupted.add(call.id);
+        this.made.set(result, this.caller);
+      }
+      this.messages.push(result);
     }
     this.open = new Map();
   }

@@ -182,7 +182,6 @@ function whole(message: AssistantMessage, ask: Ask): AssistantMessage {
   if (!isRecord(message) || message.role !== "assistant" || !Array.isArray(message.content)) {
     return failed(ask, undefined, new AgentError("malformed_response", "The answer is no assistant message."));
   }
-  message.thinkingLevel ??= ask.thinkingLevel;
   if (ask.signal.aborted && message.stopReason === "error") message.stopReason = "aborted";
   const ids: string[] = [];
   for (const block of message.content) {

@@ -174,7 +174,8 @@ async function perform(core: Core, run: Run, call: Call): Promise<void> {
   const { result, durationMs } = call;
   Object.freeze(result);
   const isError = result.isError ?? false;
-  await core.tell({ type: "tool_execution_end", ...place(run, call), result, isError, durationMs });
+  const told = core.tell({ type: "tool_execution_end", ...place(run, call), result, isError, durationMs });
+  if (told) await told;
 }
 
 async function execute(core: Core, run: Run, call: Call, updates: Promise<void>[]): Promise<ToolResult> {
@@ -283,7 +284,7 @@ function toMessage({ call, result, durationMs }: Call): ToolResultMessage {
     content,
     isError,
     timestamp: Date.now(),
-    durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
   };
   if (details !== undefined) message.details = details;
   if (usage !== undefined) message.usage = usage;

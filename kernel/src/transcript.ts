@@ -22,10 +22,14 @@ export class TranscriptTree implements Transcript {
   private entries: Entry[] = [];
   /** Each entry's parent is the one before it, so that a path is a part of the list. */
   private isLine = true;
-  /** Entries by id and by parent, made when somebody asks, up to the entry that was last then. */
-  private readonly index = { byId: new Map<string, Entry>(), byParent: new Map<string | null, Entry[]>(), upTo: 0 };
+  /** Entries by id, by parent and by their message, made when somebody asks, up to the entry that was last then. */
+  private readonly index = {
+    byId: new Map<string, Entry>(),
+    byParent: new Map<string | null, Entry[]>(),
+    byMessage: new Map<object, string>(),
+    upTo: 0,
+  };
   private projection: Projection | undefined;
-  private sourceOf: { projection: Projection; ids: Map<Message, string>; upTo: number } | undefined;
   private readonly projectors: (type: string) => Projector | undefined;
   private readonly clock = createClock();
   private idHead = "";
@@ -52,6 +56,7 @@ export class TranscriptTree implements Transcript {
     this.entries = [...entries];
     this.index.byId.clear();
     this.index.byParent.clear();
+    this.index.byMessage.clear();
     this.index.upTo = 0;
     this.hasLoaded = true;
     for (const entry of entries) seal(entry);
@@ -144,13 +149,7 @@ export class TranscriptTree implements Transcript {
 
   source(message: Message): string | undefined {
     this.project();
-    const projection = this.projection!;
-    if (this.sourceOf?.projection !== projection) this.sourceOf = { projection, ids: new Map(), upTo: 0 };
-    const index = this.sourceOf;
-    for (; index.upTo < projection.messages.length; index.upTo++) {
-      index.ids.set(projection.messages[index.upTo]!, projection.sources[index.upTo]!);
-    }
-    return index.ids.get(message);
+    return this.projection!.made.get(message) ?? this.indexed().byMessage.get(message);
   }
 
   private indexed() {
@@ -158,6 +157,7 @@ export class TranscriptTree implements Transcript {
     for (; index.upTo < entries.length; index.upTo++) {
       const entry = entries[index.upTo]!;
       index.byId.set(entry.id, entry);
+      if (entry.type === "message") index.byMessage.set(entry.message, entry.id);
       const siblings = index.byParent.get(entry.parentId);
       if (siblings) siblings.push(entry);
       else index.byParent.set(entry.parentId, [entry]);

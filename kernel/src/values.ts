@@ -23,30 +23,22 @@ function sealObject(value: object, depth: number): string | undefined {
   const isFresh = Object.isExtensible(value);
   if (!isFresh && sealed.has(value)) return undefined;
   if (depth > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`;
-  // Counting through a list, and `in` for an object: either is the fastest for its kind.
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) {
-      const problem = sealMember(value as unknown as Record<number, unknown>, i, depth);
-      if (problem !== undefined) return problem;
-    }
-  } else {
+  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  if (parts !== value) {
     if (!isPlain(value)) return "it holds an object that is not plain JSON";
-    for (const key in value) {
-      if (!key.isWellFormed()) return "a name in it is not well-formed Unicode";
-      const problem = sealMember(value as Record<string, unknown>, key, depth);
-      if (problem !== undefined) return problem;
+    for (const name in value) if (!name.isWellFormed()) return "a name in it is not well-formed Unicode";
+  }
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i];
+    if (typeof part === "string") {
+      if (!part.isWellFormed()) Object.assign(value, { [Object.keys(value)[i]!]: part.toWellFormed() });
+      continue;
     }
+    const problem = typeof part === "object" && part !== null ? sealObject(part, depth + 1) : scalarProblem(part);
+    if (problem !== undefined) return problem;
   }
   if (isFresh) Object.freeze(value);
   else sealed.add(Object.freeze(value));
-  return undefined;
-}
-
-function sealMember(holder: Record<string | number, unknown>, key: string | number, depth: number): string | undefined {
-  const part = holder[key];
-  if (typeof part === "object" && part !== null) return sealObject(part, depth + 1);
-  if (typeof part !== "string") return scalarProblem(part);
-  if (!part.isWellFormed()) holder[key] = part.toWellFormed();
   return undefined;
 }
 
