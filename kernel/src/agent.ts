@@ -317,13 +317,15 @@ class LoopAgent implements Agent {
    */
   private start(entering: () => Message[], asked: Asked): Started {
     const { core } = this;
-    const run = new Run(core.options.graceMs, () => core.hooks.expire());
+    const run = new Run(core.options.graceMs, () => core.hooks.deadlines.expire());
     core.run = run;
     core.ownActivity = "running";
     core.queue.release();
+    core.hooks.deadlines.beginRun();
     if (core.options.signal?.aborted) run.abort("The host aborted.");
     const settle = (outcome: Outcome) => {
       run.end();
+      core.hooks.deadlines.endRun();
       core.run = undefined;
       core.ownActivity = "idle";
       this.current = undefined;

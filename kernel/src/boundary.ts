@@ -25,8 +25,7 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
     type: "before_turn",
     runId: run.id,
     turnIndex: run.turnIndex,
-    // The handler's own: the model goes on to the provider.
-    model: structuredClone(core.model!),
+    model: core.modelCopy(),
     contextTokens: contextTokens(core.transcript),
   };
   const results: HookResult<"before_turn">[] = [];

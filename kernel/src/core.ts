@@ -66,6 +66,7 @@ export class Core {
   readonly accounts = new Map<Owner, Account>();
   /** How many questions to a person are open. */
   openQuestions = 0;
+  private shown: { of: Model; copy: Model } | undefined;
   private readonly contexts = new Map<Owner, Context>();
   private readonly parent: Core | undefined;
   /** Makes an agent under this one. */
@@ -183,7 +184,7 @@ export class Core {
     this.contexts.delete(owner);
     this.accounts.delete(owner);
     this.run?.drop(owner);
-    this.hooks.expire(owner);
+    this.hooks.deadlines.expire(owner);
   }
 
   service<N extends ServiceName>(name: N): Services[N] | undefined {
@@ -216,6 +217,16 @@ export class Core {
     this.model = model;
     if (previousModel !== model) await this.tell({ type: "model_select", model, previousModel, source });
     return true;
+  }
+
+  /** The model as handlers may see it: what they do to it does not reach the provider. */
+  modelCopy(): Model {
+    if (this.shown?.of !== this.model) {
+      const copy = structuredClone(this.model!);
+      seal(copy);
+      this.shown = { of: this.model!, copy };
+    }
+    return this.shown!.copy;
   }
 
   setThinkingLevel(level: ThinkingLevel): void {

@@ -3,8 +3,8 @@
  *
  *   run ── enclose ──► loop ── enter(owner) ──► handler, tool
  *
- * Inside `enclose` each owner's entrance is made once: going through a made one costs a tenth of making it, and the
- * context that the caller gave the run stays the one that handlers see.
+ * From each frame an owner's entrance is made once: going through a made one costs a tenth of making it, and the context
+ * that the caller gave the run stays the one that handlers see.
  */
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import type { Owner } from "./contract.ts";
@@ -15,8 +15,8 @@ export interface Frame {
   waiting: number;
   /** How many of its handlers are being waited for. */
   pending: number;
-  /** The entrances that are made from here; only an enclosing frame keeps them. */
-  readonly entrances?: Map<Owner, Entrance>;
+  /** The entrances that were made from here. */
+  entrances?: Map<Owner, Entrance>;
 }
 export interface Entrance {
   readonly frame: Frame;
@@ -37,19 +37,19 @@ export function runAs<T>(owner: Owner, fn: () => T): T {
 
 /** The way into an owner's code from here. Calls that wait side by side have a clock each, and so an entrance each. */
 export function entranceOf(owner: Owner): Entrance {
-  const entrances = frames.getStore()?.entrances;
-  const known = entrances?.get(owner);
+  const here = frames.getStore();
+  const known = here?.entrances?.get(owner);
   if (known && known.frame.pending === 0 && known.frame.waiting === 0) return known;
   const frame: Frame = { owner, waiting: 0, pending: 0 };
   const resource = frames.run(frame, () => new AsyncResource("pi-agent", { requireManualDestroy: true }));
   const entrance = { frame, resource };
-  entrances?.set(owner, entrance);
+  if (here) (here.entrances ??= new Map()).set(owner, entrance);
   return entrance;
 }
 
 /** Runs code of the kernel's own that will enter many owners' code. */
 export function enclose<T>(fn: () => T): T {
-  return frames.run({ owner: currentOwner(), waiting: 0, pending: 0, entrances: new Map() }, fn);
+  return frames.run({ owner: currentOwner(), waiting: 0, pending: 0 }, fn);
 }
 
 /** Stops the clock of the handler that is running while `fn` waits for something that is not its fault. */

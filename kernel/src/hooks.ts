@@ -6,10 +6,11 @@
  *
  * 1. Nobody listening costs one look at an empty array.
  * 2. A dispatch is synchronous until a handler returns a promise, and works on a snapshot.
- * 3. Deadlines are records looked at by one shared interval; there is none while nothing is awaited.
+ * 3. A handler that is waited for costs a record and no timer; one that is not, nothing.
  */
 import type { Account } from "./account.ts";
 import type { Context, MaybePromise, Owner, Undo } from "./contract.ts";
+import { Deadlines, type Watch } from "./deadlines.ts";
 import { AgentError, toAgentError } from "./errors.ts";
 import { type Entrance, entranceOf, type Frame } from "./frames.ts";
 import type { HookName, HookResult, Way } from "./hook-points.ts";
@@ -29,7 +30,6 @@ const DEADLINE_MS: Record<Way, number> = {
   vote: 10_000,
   around: Number.POSITIVE_INFINITY,
 };
-const TICK_MS = 100;
 /** From E6: a handler of a hot hook that takes longer is told about. */
 const SLOW_MS = 250;
 /** Every dispatch is timed until a point was fired so often; afterwards one in so many, which then counts for all. */
@@ -61,12 +61,6 @@ export interface PointState {
   /** It blocked once, so each of its handlers is timed from now on. */
   isSlow: boolean;
 }
-/** A handler that is being waited for. */
-interface Watch {
-  frame: Frame;
-  leftMs: number;
-  expire(): void;
-}
 /** Gets each handler's answer; answers `true` when no further handler is to be asked. */
 type Take = (answer: unknown, owner: Owner) => boolean | void;
 
@@ -85,7 +79,7 @@ export function heard(point: PointState): boolean {
   return point.handlers.length > 0;
 }
 
-/** A way through the handlers of a point that has come to one that is waited for. */
+/** A way through the handlers of a point. */
 interface Dispatch {
   point: PointState;
   event: object;
@@ -94,20 +88,12 @@ interface Dispatch {
   /** How many dispatches each of its timings stands for; 0: it is not timed. */
   weight: number;
 }
-/** A handler's answer that is on its way. */
-interface Awaited {
-  at: number;
-  frame: Frame;
-  answer: Promise<unknown>;
-  startedAt: number;
-}
 
 export class HookTable {
   /** Every point by its name. */
   readonly at = {} as Record<HookName | (string & {}), PointState>;
   private readonly followers = new Set<(point: PointState) => void>();
-  private readonly watches = new Set<Watch>();
-  private ticker: ReturnType<typeof setInterval> | undefined;
+  readonly deadlines = new Deadlines();
   private readonly report: (fault: HookFault) => void;
   /** Errors that were reported on their way through `provider_call`. */
   private readonly told = new WeakSet<object>();
@@ -222,8 +208,8 @@ export class HookTable {
       const entrance = entranceOf(record.owner);
       const answer = this.call(point, record, { event, entrance });
       if (isPromise(answer)) {
-        const { frame } = entrance;
-        return this.resume({ point, event, take, handlers, weight }, { at, frame, answer, startedAt });
+        const waiting = new Waiting(this, { point, event, take, handlers, weight });
+        return waiting.begin({ at, frame: entrance.frame, answer, startedAt });
       }
       if (weight > 0) {
         const now = performance.now();
@@ -247,29 +233,7 @@ export class HookTable {
     return next(request)[Symbol.asyncIterator]();
   }
 
-  /** Fails the handlers that are being waited for, of one owner or of all: nobody waits for them any more. */
-  expire(owner?: Owner): void {
-    for (const watch of this.watches) if (!owner || watch.frame.owner === owner) watch.expire();
-  }
-
-  /** Goes on from a handler whose answer has to be waited for. */
-  private async resume(dispatch: Dispatch, waiting: Awaited): Promise<void> {
-    const { point, event, take, handlers, weight } = dispatch;
-    let { at, frame, startedAt } = waiting;
-    let answer: unknown = waiting.answer;
-    for (;;) {
-      const record = handlers[at]!;
-      if (isPromise(answer)) answer = await this.inTime(point, record, { frame, answer });
-      if (weight > 0 && record.account) record.account.hookMs += weight * (performance.now() - startedAt);
-      if (this.taken(point, record.owner, take, answer) || ++at === handlers.length) return;
-      startedAt = weight > 0 ? performance.now() : 0;
-      const entrance = entranceOf(handlers[at]!.owner);
-      frame = entrance.frame;
-      answer = this.call(point, handlers[at]!, { event, entrance });
-    }
-  }
-
-  private call(point: PointState, record: HandlerRecord, to: { event: object; entrance: Entrance }): unknown {
+  call(point: PointState, record: HandlerRecord, to: { event: object; entrance: Entrance }): unknown {
     try {
       return to.entrance.resource.runInAsyncScope(record.handler, undefined, to.event, record.context);
     } catch (thrown) {
@@ -278,7 +242,7 @@ export class HookTable {
   }
 
   /** An answer of the wrong shape is a fault of its owner, and leaves the last good value. */
-  private taken(point: PointState, owner: Owner, take: Take, answer: unknown): boolean | void {
+  taken(point: PointState, owner: Owner, take: Take, answer: unknown): boolean | void {
     try {
       return take(answer, owner);
     } catch (thrown) {
@@ -286,60 +250,19 @@ export class HookTable {
     }
   }
 
-  private inTime(
-    point: PointState,
-    record: HandlerRecord,
-    { frame, answer }: { frame: Frame; answer: Promise<unknown> },
-  ): Promise<unknown> {
-    return new Promise((resolve) => {
-      const { owner } = record;
-      const limitMs = DEADLINE_MS[point.way];
-      const end = (value: unknown) => {
-        this.watches.delete(watch);
-        frame.pending--;
-        if (this.watches.size === 0) this.stopTicking();
-        if (value !== FAULT) this.tellSlow(point, record, limitMs - watch.leftMs);
-        resolve(value);
-      };
-      const watch: Watch = {
-        frame,
-        leftMs: limitMs,
-        expire: () => end(this.fault(point, owner, late(point.name, limitMs))),
-      };
-      this.watches.add(watch);
-      frame.pending++;
-      this.ticker ??= setInterval(() => this.tick(), TICK_MS);
-      answer.then(end, (thrown: unknown) => {
-        if (this.watches.has(watch)) end(this.fault(point, owner, thrown));
-      });
-    });
-  }
-
-  private tick(): void {
-    for (const watch of this.watches) {
-      if (watch.frame.waiting === 0) watch.leftMs -= TICK_MS;
-      if (watch.leftMs <= 0) watch.expire();
-    }
-  }
-
-  private stopTicking(): void {
-    clearInterval(this.ticker);
-    this.ticker = undefined;
-  }
-
-  private count(point: PointState, record: HandlerRecord, { ms, weight }: { ms: number; weight: number }): void {
+  count(point: PointState, record: HandlerRecord, { ms, weight }: { ms: number; weight: number }): void {
     if (record.account) record.account.hookMs += weight * ms;
     this.tellSlow(point, record, ms);
   }
 
   /** Tells once that an extension is slow in a hot hook (E6). */
-  private tellSlow(point: PointState, { owner, account }: HandlerRecord, ms: number): void {
+  tellSlow(point: PointState, { owner, account }: HandlerRecord, ms: number): void {
     if (ms < SLOW_MS || !point.hot || !account || account.slow.includes(point.name)) return;
     account.slow.push(point.name);
     this.report({ owner, event: point.name, error: slow(point.name, ms) });
   }
 
-  private fault(point: PointState, owner: Owner, thrown: unknown): typeof FAULT {
+  fault(point: PointState, owner: Owner, thrown: unknown): typeof FAULT {
     this.report({ owner, event: point.name, error: toAgentError(thrown, owner.name) });
     return FAULT;
   }
@@ -357,6 +280,105 @@ export class HookTable {
     const error = toAgentError(thrown);
     this.told.add(error);
     return error;
+  }
+}
+
+/**
+ * A dispatch that has come to a handler that it waits for, and goes on through the others from there. One that is late is
+ * given up: the dispatch goes on without it, and what it answers afterwards counts for nothing.
+ */
+class Waiting implements Watch {
+  frame!: Frame;
+  leftMs = 0;
+  private readonly table: HookTable;
+  private readonly dispatch: Dispatch;
+  private at = 0;
+  private startedAt = 0;
+  /** Grows when a handler is given up, so that its answer is told from the next one's. */
+  private round = 0;
+  private isPending = false;
+  private end!: () => void;
+
+  constructor(table: HookTable, dispatch: Dispatch) {
+    this.table = table;
+    this.dispatch = dispatch;
+  }
+
+  begin(first: { at: number; frame: Frame; answer: Promise<unknown>; startedAt: number }): Promise<void> {
+    this.at = first.at;
+    this.frame = first.frame;
+    this.startedAt = first.startedAt;
+    return new Promise((resolve) => {
+      this.end = resolve;
+      this.table.deadlines.add(this);
+      void this.follow(first.answer);
+    });
+  }
+
+  expire(): void {
+    const { point } = this.dispatch;
+    this.round++;
+    if (this.isPending) this.frame.pending--;
+    this.isPending = false;
+    const answer = this.table.fault(point, this.record.owner, late(point.name, DEADLINE_MS[point.way]));
+    if (this.take(answer)) void this.follow(this.next());
+  }
+
+  private async follow(first: unknown): Promise<void> {
+    const { round } = this;
+    for (let answer = first; round === this.round; answer = this.next()) {
+      if (isPromise(answer)) {
+        this.wait();
+        try {
+          answer = await answer;
+        } catch (thrown) {
+          if (round === this.round) answer = this.table.fault(this.dispatch.point, this.record.owner, thrown);
+        }
+        // It was given up meanwhile.
+        if (round !== this.round) return;
+        this.release();
+      }
+      if (!this.take(answer)) return;
+    }
+  }
+
+  private get record(): HandlerRecord {
+    return this.dispatch.handlers[this.at]!;
+  }
+
+  private wait(): void {
+    this.leftMs = DEADLINE_MS[this.dispatch.point.way];
+    this.isPending = true;
+    this.frame.pending++;
+  }
+
+  private release(): void {
+    if (!this.isPending) return;
+    this.isPending = false;
+    this.frame.pending--;
+    const { point } = this.dispatch;
+    this.table.tellSlow(point, this.record, DEADLINE_MS[point.way] - this.leftMs);
+  }
+
+  /** Takes an answer; answers whether another handler is to be asked. */
+  private take(answer: unknown): boolean {
+    const { point, handlers, take, weight } = this.dispatch;
+    const { owner, account } = this.record;
+    if (weight > 0 && account) account.hookMs += weight * (performance.now() - this.startedAt);
+    const isLast = this.table.taken(point, owner, take, answer) || this.at + 1 === handlers.length;
+    if (!isLast) return true;
+    this.table.deadlines.remove(this);
+    this.end();
+    return false;
+  }
+
+  private next(): unknown {
+    const { point, handlers, event, weight } = this.dispatch;
+    const record = handlers[++this.at]!;
+    const entrance = entranceOf(record.owner);
+    this.frame = entrance.frame;
+    this.startedAt = weight > 0 ? performance.now() : 0;
+    return this.table.call(point, record, { event, entrance });
   }
 }
 

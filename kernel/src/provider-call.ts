@@ -50,6 +50,7 @@ export interface Listener {
 
 /** A stream on its way: what has arrived of the answer, and whether anybody still waits for more. */
 interface Reading {
+  run: Run | undefined;
   iterator?: AsyncIterator<unknown>;
   partial?: AssistantMessage;
   isGivenUp: boolean;
@@ -65,7 +66,7 @@ export async function streamAnswer(
   run: Run | undefined,
   listener: Listener,
 ): Promise<AssistantMessage> {
-  const reading: Reading = { isGivenUp: false };
+  const reading: Reading = { run, isGivenUp: false };
   let message: AssistantMessage;
   try {
     const work = readAnswer(core, ask, listener, reading);
@@ -108,7 +109,7 @@ async function readAnswer(
       const next = await iterator.next();
       if (next.done) return undefined;
       for (const event of next.value) {
-        if (reading.isGivenUp) return undefined;
+        if (reading.isGivenUp || reading.run?.isAbandoned) return undefined;
         if (event.type === "done") return event.message;
         if (event.type === "error") return event.error;
         let told: MaybePromise<void> = undefined;

@@ -112,7 +112,7 @@ function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolRes
 async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | undefined> {
   const { value: tool } = call.registered!;
   const before = JSON.stringify(call.args);
-  const input = structuredClone(call.args);
+  const input = toJson(call.args) as JsonObject;
   let refused: ToolResult | undefined;
   const event = {
     type: "tool_call",
@@ -230,19 +230,28 @@ function abandoned(core: Core, run: Run, { registered, call }: Call): ToolResult
 /** Lets the `tool_result` hooks change a result; a change that cannot be stored is not taken. */
 async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): Promise<ToolResult> {
   let current = result;
-  const state = () => {
-    const { content, details, isError = false, usage } = current;
-    return { type: "tool_result", ...place(run, call), input: call.args, content, details, isError, usage };
-  };
-  const event = state();
-  await core.hooks.ask(core.hooks.at.tool_result, event, (answer) => {
-    if (isRecord(answer)) {
-      const whole = sound({ ...current, ...answer }, call.call.name);
-      if (answer.usage !== undefined && !whole.usage) throw new Error("tool_result must answer with usage.");
-      current = whole;
-    }
-    // What a handler did to the event itself counts for nothing.
-    Object.assign(event, state());
+  const event = Object.freeze({
+    type: "tool_result",
+    ...place(run, call),
+    input: call.args,
+    // As the handlers before left it.
+    get content() {
+      return current.content;
+    },
+    get details() {
+      return current.details;
+    },
+    get isError() {
+      return current.isError ?? false;
+    },
+    get usage() {
+      return current.usage;
+    },
+  });
+  await core.hooks.collect<"tool_result">(core.hooks.at.tool_result, event, (answer) => {
+    const whole = sound({ ...current, ...answer }, call.call.name);
+    if (answer.usage !== undefined && !whole.usage) throw new Error("tool_result must answer with usage.");
+    current = whole;
   });
   return current;
 }
