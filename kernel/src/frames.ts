@@ -35,9 +35,13 @@ export function runAs<T>(owner: Owner, fn: () => T): T {
   return entranceOf(owner).resource.runInAsyncScope(fn);
 }
 
+/** Where the code that is running was entered. */
+export function currentFrame(): Frame | undefined {
+  return frames.getStore();
+}
+
 /** The way into an owner's code from here. Calls that wait side by side have a clock each, and so an entrance each. */
-export function entranceOf(owner: Owner): Entrance {
-  const here = frames.getStore();
+export function entranceOf(owner: Owner, here = currentFrame()): Entrance {
   const known = here?.entrances?.get(owner);
   if (known && known.frame.pending === 0 && known.frame.waiting === 0) return known;
   const frame: Frame = { owner, waiting: 0, pending: 0 };

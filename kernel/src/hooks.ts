@@ -12,7 +12,7 @@ import type { Account } from "./account.ts";
 import type { Context, MaybePromise, Owner, Undo } from "./contract.ts";
 import { Deadlines, type Watch } from "./deadlines.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import { type Entrance, entranceOf, type Frame } from "./frames.ts";
+import { currentFrame, type Entrance, entranceOf, type Frame } from "./frames.ts";
 import type { HookName, HookResult, Way } from "./hook-points.ts";
 import { COMBINE } from "./hook-ways.ts";
 import { declareKernelPoints } from "./kernel-points.ts";
@@ -201,11 +201,12 @@ export class HookTable {
     const fired = ++point.fired;
     const weight = fired <= SAMPLE || point.isSlow ? 1 : fired % SAMPLE === 0 ? SAMPLE : 0;
     const isClocked = weight > 0 || fired % CLOCKED === 0;
+    const here = currentFrame();
     const begunAt = isClocked ? performance.now() : 0;
     let startedAt = begunAt;
     for (let at = 0; at < handlers.length; at++) {
       const record = handlers[at]!;
-      const entrance = entranceOf(record.owner);
+      const entrance = entranceOf(record.owner, here);
       const answer = this.call(point, record, { event, entrance });
       if (isPromise(answer)) {
         const waiting = new Waiting(this, { point, event, take, handlers, weight });
