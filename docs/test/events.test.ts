@@ -81,7 +81,8 @@ test("its way, its place on the wire, the fields of its event and of an answer a
 });
 
 test("its deadlines are those of the code", () => {
-  const [, code = ""] = /DEADLINE_MS[^{]*\{([^}]*)\}/.exec(read("kernel/src/hooks.ts")) ?? [];
+  const kernel = globSync("kernel/src/*.ts", { cwd: ROOT }).map(read).join("\n");
+  const [, code = ""] = /DEADLINE_MS: [^{]*\{([^}]*)\}/.exec(kernel) ?? [];
   const limits = Object.fromEntries([...code.matchAll(/(\w+): ([\w._]+),/g)].map(([, way, ms]) => [way, ms]));
   const rows = [...PAGE.matchAll(/^\| (\w+) +\|.*\| ([^|]+?) +\|$/gm)].filter(([, way]) => way !== "Way");
   const told = Object.fromEntries(

@@ -16,12 +16,14 @@ function fileOf(name: string): string {
   return /```\w+\n([^]*?)```/.exec(PAGE.split("\n").slice(lead).join("\n"))?.[1] ?? "";
 }
 
-const HELLO = fileOf("~/.pi/agent/extensions/hello.ts");
+const HELLO = fileOf("hello.ts");
 const [, COMMAND = ""] = /^pi (-p "Greet Ada\." .*) --verbose$/m.exec(PAGE) ?? [];
 
-async function greet(project: TempProject, ...more: string[]) {
+/** Types the page's command; `extension` is what follows its `-e`, which is left out without one. */
+async function greet(project: TempProject, { extension, more = [] }: { extension?: string; more?: string[] } = {}) {
   await project.write("hello.jsonl", fileOf("hello.jsonl"));
-  const args = [...COMMAND.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
+  const command = COMMAND.replace("-e ./hello.ts", extension === undefined ? "" : `-e ${extension}`);
+  const args = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
   const { code, stdout, stderr } = await runPi([...args, "--verbose", ...more], {
     cwd: project.path,
     home: project.home,
@@ -31,17 +33,22 @@ async function greet(project: TempProject, ...more: string[]) {
 
 const SAID = { code: 0, stdout: "Ada is greeted.\n", stderr: "• greet Ada\n" };
 
-test("the file is the one of the README's example, and does what the page shows", async () => {
+test("the file is the one of the README's example, and does what the page shows, with -e and in its folder", async () => {
   expect(HELLO).toBe(readFileSync(join(ROOT, "docs/examples/hello-extension/src/index.ts"), "utf8"));
   expect(PAGE).toContain(`\`\`\`text\n${SAID.stderr}${SAID.stdout}\`\`\``);
-  await using project = await tempProject({ agentFiles: { "extensions/hello.ts": HELLO } });
-  expect(await greet(project)).toEqual(SAID);
+  await using project = await tempProject({ files: { "hello.ts": HELLO } });
+  expect(await greet(project, { extension: "./hello.ts" })).toEqual(SAID);
+  await using other = await tempProject({ agentFiles: { "extensions/hello.ts": HELLO } });
+  expect(await greet(other)).toEqual(SAID);
 });
 
-test("a file that is broken is named with its line, and everything else goes on", async () => {
+test("a file that is broken is named with its line; one that was asked for ends the start", async () => {
   const broken = HELLO.replace("execute(_id", "exec ute(_id");
-  await using project = await tempProject({ agentFiles: { "extensions/hello.ts": broken } });
-  const { code, stderr } = await greet(project);
+  await using project = await tempProject({ files: { "hello.ts": broken } });
+  const asked = await greet(project, { extension: "./hello.ts" });
+  expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining("/hello.ts:12:16: Unexpected token, ") });
+  await using other = await tempProject({ agentFiles: { "extensions/hello.ts": broken } });
+  const { code, stderr } = await greet(other);
   expect(code).toBe(0);
   expect(stderr).toContain("/.pi/agent/extensions/hello.ts:12:16: Unexpected token, ");
   expect(stderr).toContain("  try: Mend it there, then start again.\n");
@@ -57,21 +64,22 @@ async function writePackage(project: TempProject): Promise<string> {
   await mkdir(join(folder, "node_modules/@pi-agent"), { recursive: true });
   const link = (name: string, target: string) => symlinkSync(join(ROOT, target), join(folder, "node_modules", name));
   link("@pi-agent/kernel", "kernel");
-  link("@pi-agent/cassette", "extensions/cassette");
+  link("@pi-agent/testing", "test/kit");
   link("typebox", "kernel/node_modules/typebox");
   return folder;
 }
 
-test("the package's test passes, and its source loads with -e", async () => {
+test("the package's nine tests pass, and its source loads with -e", async () => {
   await using project = await tempProject();
   const folder = await writePackage(project);
   const args = ["--conditions", "@pi-agent/source", "--test"];
   const said = execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", env: { PATH: process.env.PATH } });
-  expect(said).toMatch(/pass 1\b/);
-  expect(await greet(project, "-e", "./pi-hello/src/index.ts")).toEqual(SAID);
+  expect(said).toMatch(/pass 9\b/);
+  expect(PAGE).toContain("nine tests pass");
+  expect(await greet(project, { extension: "./pi-hello/src/index.ts" })).toEqual(SAID);
 });
 
-test("what the package holds is found in the folder of extensions, and by the settings", async () => {
+test("what the package holds is found in the folder of extensions, by the settings, and with -e", async () => {
   for (const place of ["extensions/pi-hello", "npm/node_modules/pi-hello"]) {
     const settings = JSON.stringify({ extensions: place.startsWith("npm") ? [place] : [] });
     const files = { [`${place}/package.json`]: fileOf("package.json"), "settings.json": settings };
@@ -79,6 +87,65 @@ test("what the package holds is found in the folder of extensions, and by the se
       agentFiles: { ...files, [`${place}/dist/index.js`]: stripTypeScriptTypes(HELLO) },
     });
     expect(await greet(project), place).toEqual(SAID);
+  }
+  const files = {
+    "pi-hello/package.json": fileOf("package.json"),
+    "pi-hello/dist/index.js": stripTypeScriptTypes(HELLO),
+  };
+  await using project = await tempProject({ files });
+  expect(await greet(project, { extension: "./pi-hello/dist/index.js" })).toEqual(SAID);
+});
+
+test("with the lines of the page the greeting is a setting, and one that does not fit is told", async () => {
+  const [, register = ""] = /^( *pi\.register\("settings".*\n)/m.exec(PAGE) ?? [];
+  const [, read = ""] = /^( *const greeting = .*\n)/m.exec(PAGE) ?? [];
+  const [, setting = ""] = /`(\{ "hello": .*?\})` in /.exec(PAGE) ?? [];
+  const source = HELLO.replace("  pi.registerTool", `${register}  pi.registerTool`)
+    .replace("      greetings += 1;\n", `${read}      greetings += 1;\n`)
+    .replace("Hello, ${name}", "${greeting}, ${name}");
+  for (const [settings, words] of [
+    ["{}", "Hello, Ada! That makes 1."],
+    [setting, "Good day, Ada! That makes 1."],
+    [setting.replace('"Good day"', "7"), "Hello, Ada! That makes 1."],
+  ] as const) {
+    await using project = await tempProject({
+      agentFiles: { "settings.json": settings, "extensions/hello.ts": source },
+    });
+    const { stdout, stderr } = await greet(project, { more: ["--mode", "json"] });
+    expect(stdout).toContain(words);
+    expect(stderr.includes('settings.json:1:26: "hello.greeting" does not fit')).toBe(settings.includes("7"));
+  }
+});
+
+test("a package without the service that it requires is not loaded, and says what to install", async () => {
+  const [, requires = ""] = /^"pi": (\{.*"requires".*\})$/m.exec(PAGE) ?? [];
+  const manifest = JSON.stringify({ type: "module", pi: JSON.parse(requires) as object });
+  await using project = await tempProject({
+    files: { "pi-hello/package.json": manifest, "pi-hello/dist/index.js": stripTypeScriptTypes(HELLO) },
+  });
+  const { code, stderr } = await greet(project, { extension: "./pi-hello" });
+  const [, told = ""] = /^error: \/home\/you(\/pi-hello\/.*\n.*\n)/m.exec(PAGE) ?? [];
+  expect(code).toBe(1);
+  expect(told).not.toBe("");
+  expect(stderr).toContain(told);
+});
+
+test("the command of the page loads a new version of the tool", async () => {
+  const reload = fileOf("~/.pi/agent/extensions/reload.ts");
+  await using project = await tempProject({
+    agentFiles: { "extensions/hello.ts": HELLO, "extensions/reload.ts": reload },
+  });
+  const turn = fileOf("hello.jsonl").split("\n").slice(1).join("\n");
+  await project.write("twice.jsonl", fileOf("hello.jsonl") + turn);
+  for (const [between, count] of [
+    [[], 2],
+    [["/reload"], 1],
+  ] as const) {
+    const args = ["-p", "Greet Ada.", ...between, "Again.", "--provider", "cassette", "--cassette", "twice.jsonl"];
+    const { code, stdout } = await runPi([...args, "--mode", "json"], { cwd: project.path, home: project.home }).done;
+    expect(code).toBe(0);
+    const greetings = [...stdout.matchAll(/That makes (\d)/g)].map(([, times]) => Number(times));
+    expect(Math.max(...greetings)).toBe(count);
   }
 });
 

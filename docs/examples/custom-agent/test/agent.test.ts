@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import anthropic from "@pi-agent/anthropic";
 import { createAgent } from "@pi-agent/kernel";
-import { lastResults, type Script, startWireServer, type TempProject, tempProject } from "@pi-agent/testing";
+import { lastResults, type Script, type TempProject, tempProject } from "@pi-agent/testing";
+import { startWireServer } from "@pi-agent/testing/wire";
 import { expect, test } from "vitest";
 
 const FILES = {

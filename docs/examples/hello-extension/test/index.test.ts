@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createAgent } from "@pi-agent/kernel";
-import { lastResults, modelsJson, runPi, scriptedProvider, startWireServer, tempProject } from "@pi-agent/testing";
+import { lastResults, scriptedProvider, tempProject } from "@pi-agent/testing";
+import { runPi } from "@pi-agent/testing/house";
+import { modelsJson, startWireServer } from "@pi-agent/testing/wire";
 import { expect, test } from "vitest";
 import hello from "../src/index.ts";
 

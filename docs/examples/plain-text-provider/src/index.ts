@@ -12,8 +12,7 @@ const MODEL: Model = {
   contextWindow: 32_000,
   maxTokens: 4_000,
 };
-// Without a status there was no answer.
-const KINDS: Record<number, "auth" | "network" | "rate_limit"> = { 0: "network", 401: "auth", 429: "rate_limit" };
+const KINDS: Record<number, "auth" | "rate_limit"> = { 401: "auth", 429: "rate_limit" };
 
 /** Adds a provider: the conversation goes out as JSON, the answer comes back as plain text. It offers no tools. */
 export default function plainText(pi: ExtensionAPI): void {
@@ -21,7 +20,7 @@ export default function plainText(pi: ExtensionAPI): void {
   pi.registerProvider({ id: "plain-text", api: "plain-text", env: ["PLAIN_TEXT_API_KEY"], models: [MODEL] });
 }
 
-/** Streams one answer. Whatever goes wrong is its last event, never a throw. */
+/** Streams one answer. Whatever goes wrong is its last event, never a throw; where there is no answer, it is the network. */
 async function* stream(request: ProviderRequest): AsyncGenerator<readonly StreamEvent[]> {
   const { id: model, provider, api, cost } = request.model;
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { ...cost, total: 0 } };
@@ -32,17 +31,17 @@ async function* stream(request: ProviderRequest): AsyncGenerator<readonly Stream
   yield [{ type: "text_start", contentIndex: 0 }];
   try {
     for await (const delta of await ask(request)) {
+      await request.onStreamEvent?.(delta);
       block.text += delta;
       yield [{ type: "text_delta", contentIndex: 0, delta }];
     }
     yield [{ type: "text_end", contentIndex: 0, content: block.text }];
     yield [{ type: "done", reason: "stop", message }];
   } catch (thrown) {
-    const { message: why, status } = thrown as Error & { status?: number };
-    const reason = request.signal.aborted ? "aborted" : "error";
-    const failure = { kind: KINDS[status ?? 0] ?? "unknown", status } as const;
-    const ending = { stopReason: reason, failure, errorMessage: `${provider}: ${why}` } as const;
-    yield [{ type: "error", reason, error: Object.assign(message, ending) }];
+    const { message: why, failure = { kind: "network" } } = thrown as Error & Pick<AssistantMessage, "failure">;
+    const reason = request.signal.aborted ? ("aborted" as const) : ("error" as const);
+    const error = Object.assign(message, { stopReason: reason, failure, errorMessage: `${provider}: ${why}` });
+    yield [{ type: "error", reason, error }];
   }
 }
 
@@ -56,5 +55,6 @@ async function ask({ auth, model, signal, ...request }: ProviderRequest): Promis
   const response = await request.fetch(auth.baseUrl ?? model.baseUrl!, { method: "POST", headers, body, signal });
   await request.onResponse(response);
   if (response.ok && response.body) return response.body.pipeThrough(new TextDecoderStream());
-  throw Object.assign(new Error(await response.text()), { status: response.status });
+  const { status } = response;
+  throw Object.assign(new Error(await response.text()), { failure: { kind: KINDS[status] ?? "unknown", status } });
 }

@@ -53,7 +53,7 @@ test("the conversation goes out as JSON, and the answer comes in piece by piece"
   expect(seen).toEqual([{ key: "Bearer test-key", body: { system: expect.stringContaining("Be brief."), messages } }]);
 });
 
-test("hooks see and change payload and headers, and hear of the response", async () => {
+test("hooks see and change payload and headers, and hear of the response and what it brings", async () => {
   const told: unknown[] = [];
   const meddler: Extension = (pi) => {
     pi.on("before_provider_request", ({ payload }) => ({ ...(payload as object), extra: 1 }));
@@ -62,6 +62,7 @@ test("hooks see and change payload and headers, and hear of the response", async
       ({ headers }) => void Object.assign(headers, { authorization: null, "x-own": "2" }),
     );
     pi.on("after_provider_response", ({ status }) => void told.push(status));
+    pi.on("provider_stream_event", ({ data }) => void told.push(data));
   };
   const agent = await agentAt(
     (response, { body, headers }) => {
@@ -70,7 +71,7 @@ test("hooks see and change payload and headers, and hear of the response", async
     [meddler],
   );
   expect((await agent.run("Go.")).answer).toBe("1 2 undefined");
-  expect(told).toEqual([200]);
+  expect(told).toEqual([200, "1 2 undefined"]);
 });
 
 test.for([

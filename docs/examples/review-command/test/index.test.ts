@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { lastUserText, modelsJson, runPi, startWireServer, tempProject } from "@pi-agent/testing";
+import { lastUserText, tempProject } from "@pi-agent/testing";
+import { runPi } from "@pi-agent/testing/house";
+import { modelsJson, startWireServer } from "@pi-agent/testing/wire";
 import { expect, test } from "vitest";
 
 const EXTENSION = fileURLToPath(new URL("../src/index.ts", import.meta.url));
