@@ -1,10 +1,11 @@
 /**
- * What of a conversation is for the program and never for the model: /help, and commands that nobody has.
+ * What of a conversation is for the program and never for the model: /help, /reload, /new, and commands that nobody has.
  *
- *   typed ──► commands with a handler ──► input hooks of extensions ──► here ──► commands that become a text ──► model
+ *   typed ──► /quit, /reload, /new ──► commands with a handler ──► input hooks of extensions
+ *         ──► /help and the unknown ──► commands that become a text ──► model
  */
 import { existsSync } from "node:fs";
-import type { Agent, Undo } from "@pi-agent/kernel";
+import { type Agent, type Host, toAgentError, type Undo } from "@pi-agent/kernel";
 import { nearestNames } from "@pi-agent/loader";
 import { printError } from "./print-error.ts";
 import { formatTable } from "./table.ts";
@@ -12,6 +13,41 @@ import { toTerminalText } from "./terminal-text.ts";
 
 /** What ends a conversation. */
 export const LEAVE: ReadonlySet<string> = new Set(["/quit", "/exit"]);
+
+export type ChangingHost = Pick<Host, "reload" | "newSession">;
+
+const CHANGES: Readonly<Record<string, { what: string; done: string; change(host: ChangingHost): Promise<unknown> }>> =
+  {
+    "/reload": {
+      what: "read settings and extensions anew",
+      done: "Reloaded.",
+      change: (host) => host.reload(),
+    },
+    "/new": {
+      what: "begin a new session",
+      done: "A new session.",
+      change: (host) => host.newSession(),
+    },
+  };
+
+/** Runs what changes the agent under the conversation; answers whether the text was such a command. */
+export async function changeAgent(
+  { agent, host }: { agent: Agent; host: ChangingHost },
+  text: string,
+  write: (text: string) => void,
+): Promise<boolean> {
+  const command = Object.hasOwn(CHANGES, text) ? CHANGES[text] : undefined;
+  // An extension's command of that name is meant.
+  if (!command || agent.registry("command").has(text.slice(1))) return false;
+  try {
+    await command.change(host);
+    write(`${command.done}\n`);
+  } catch (thrown) {
+    const { message, hint } = toAgentError(thrown);
+    printError({ what: `${text} failed`, why: message, hint: hint ?? "Try again when the agent is idle." });
+  }
+  return true;
+}
 
 /** Answers `/help` with `write`, and tells commands that are not known. */
 export function answerCommands(agent: Agent, write: (text: string) => void): Undo {
@@ -28,11 +64,14 @@ export function answerCommands(agent: Agent, write: (text: string) => void): Und
 
 function listCommands(agent: Agent): string {
   const registered = [...agent.registry("command")].map(([name, { value }]) => [`/${name}`, value.description ?? ""]);
-  return formatTable([["/help", "what you read"], [[...LEAVE].join(", "), "leave, as Ctrl-D does"], ...registered]);
+  const own = Object.entries(CHANGES).map(([name, { what }]) => [name, what]);
+  const leave = [[...LEAVE].join(", "), "leave, as Ctrl-D does"];
+  return formatTable([["/help", "what you read"], ...own, leave, ...registered]);
 }
 
 function describeUnknown(agent: Agent, name: string) {
-  const known = [...agent.registry("command").keys(), "help", ...[...LEAVE].map((each) => each.slice(1))];
+  const own = [...LEAVE, ...Object.keys(CHANGES)].map((each) => each.slice(1));
+  const known = [...agent.registry("command").keys(), "help", ...own];
   const [nearest] = nearestNames(name, known, 1);
   return {
     what: `there is no command /${name}`,

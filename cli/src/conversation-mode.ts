@@ -6,7 +6,7 @@
  * Ctrl-C ends a run; pressed again, or twice at the question, it ends the conversation. So do Ctrl-D and /quit.
  */
 import type { Agent, Undo } from "@pi-agent/kernel";
-import { answerCommands, LEAVE } from "./conversation-commands.ts";
+import { answerCommands, type ChangingHost, changeAgent, LEAVE } from "./conversation-commands.ts";
 import type { Exit } from "./exit.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { paint, printError, printWarning } from "./print-error.ts";
@@ -18,6 +18,7 @@ import { toAnswerText } from "./terminal-text.ts";
 
 export interface ConversationOptions {
   agent: Agent;
+  host: ChangingHost;
   terminal: Terminal;
   output: Output;
   exit: Exit;
@@ -39,7 +40,8 @@ export async function runConversation(options: ConversationOptions): Promise<num
       wasInterrupted = false;
       const text = reply.line.trim();
       if (LEAVE.has(text)) break;
-      if (text !== "") wasInterrupted = await runOne(options, { text, images: [] });
+      if (text !== "" && !(await changeAgent(options, text, write)))
+        wasInterrupted = await runOne(options, { text, images: [] });
     } else if (reply.key === "interrupt" && !wasInterrupted) {
       wasInterrupted = true;
       output.write("\n(Ctrl-C again, or Ctrl-D, leaves)\n");

@@ -43,7 +43,7 @@ async function runOwnMode(
   if (signal.aborted) return EXIT_CODES.failed;
   if (front.terminal) {
     const { runConversation } = await import("./conversation-mode.ts");
-    return runConversation({ agent, terminal: front.terminal, output, exit, prompts });
+    return runConversation({ agent, host, terminal: front.terminal, output, exit, prompts });
   }
   if (front.mode.name === "json") {
     const { runJsonMode } = await import("./json-mode.ts");

@@ -1,11 +1,12 @@
 import type { Agent } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
+import type { ChangingHost } from "../src/conversation-commands.ts";
 import { runConversation } from "../src/conversation-mode.ts";
 import type { Exit } from "../src/exit.ts";
 import { CTRL_C, CTRL_D, createFakeTerminal } from "./fake-terminal.ts";
 import { type Answer, createScriptedAgent } from "./scripted-agent.ts";
 
-function converse(answers: Answer[], options: { agent?: Agent; first?: string } = {}) {
+function converse(answers: Answer[], options: { agent?: Agent; first?: string; host?: ChangingHost } = {}) {
   const screen = createFakeTerminal();
   let interrupt: (() => void) | undefined;
   const exit: Exit = {
@@ -20,6 +21,7 @@ function converse(answers: Answer[], options: { agent?: Agent; first?: string } 
   const agent = options.agent ?? createScriptedAgent(answers);
   const code = runConversation({
     agent,
+    host: options.host ?? { reload: async () => {}, newSession: async () => ({ cancelled: false }) },
     terminal: screen.terminal,
     output: {
       stream: screen.output as never,
@@ -139,6 +141,23 @@ test("F145: the end of input while a run goes on ends the conversation after the
   await sees("The whole answer.");
   expect(await code).toBe(0);
   expect(agent.transcript.project().at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });
+});
+
+test("/reload and /new change the agent, tell what fails, and are not sent to the model", async () => {
+  const done: string[] = [];
+  const host: ChangingHost = {
+    reload: async () => void done.push("reload"),
+    newSession: () => Promise.reject(new Error("The disk is full.")),
+  };
+  const { sees, type, code, agent } = converse([], { host });
+  await sees("> ");
+  type("/reload\r");
+  await sees("Reloaded.");
+  type("/new\r");
+  type("/quit\r");
+  expect(await code).toBe(0);
+  expect(done).toEqual(["reload"]);
+  expect(agent.transcript.size).toBe(0);
 });
 
 test("an unknown command is told with the nearest one and never sent to the model; /help lists what there is", async () => {

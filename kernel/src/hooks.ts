@@ -390,7 +390,9 @@ class OwnedIterator<T> implements AsyncIterator<T> {
 
   constructor(owner: Owner, open: () => AsyncIterable<T>) {
     this.resource = entranceOf(owner).resource;
-    this.iterator = this.resource.runInAsyncScope(() => open()[Symbol.asyncIterator]());
+    const stream: unknown = this.resource.runInAsyncScope(open);
+    if (!isStream(stream)) throw noStream(owner);
+    this.iterator = this.resource.runInAsyncScope(() => (stream as AsyncIterable<T>)[Symbol.asyncIterator]());
   }
 
   next(): Promise<IteratorResult<T>> {
@@ -425,6 +427,21 @@ function guarded<E, T>(
       return fail(thrown);
     }
   };
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function noStream(owner: Owner): AgentError {
+  return new AgentError(
+    "malformed_response",
+    `${owner.name} answered a provider call with something that is no stream.`,
+    {
+      hint: "Answer an async iterable at once: an async generator, or what next(request) answers; not a promise of one.",
+      owner: owner.name,
+    },
+  );
 }
 
 function late(hook: string, limitMs: number): AgentError {

@@ -37,9 +37,9 @@ export class MessageQueue {
   }
 
   add(kind: "steer" | "followUp" | "nextTurn", message: Message): void {
-    this.isHeld = false;
     if (kind === "nextTurn") this.nextTurn.push(message);
     else {
+      this.isHeld = false;
       (kind === "steer" ? this.steering : this.followUp).push(message);
       this.changed();
     }
