@@ -224,14 +224,13 @@ export class HookTable {
 
   /** Wraps `call` in the handlers, the first one outermost. One that throws fails the call (K13): it may be a budget. */
   around<E, T>(point: PointState, request: E, call: (request: E) => AsyncIterable<T>, owner: Owner): AsyncIterator<T> {
-    if (point.handlers.length === 0) return new OwnedIterator(owner, () => call(request));
-    let next = guarded(owner, call, (thrown) => this.excuse(thrown));
+    let next = owned(owner, call, (thrown) => this.excuse(thrown));
     for (const { owner: wrapper, handler, context } of point.handlers.toReversed()) {
       const inner = next;
       const wrapped = (given: E) => handler(given, inner, context) as AsyncIterable<T>;
-      next = guarded(wrapper, wrapped, (thrown) => this.blame(point, wrapper, thrown));
+      next = owned(wrapper, wrapped, (thrown) => this.blame(point, wrapper, thrown));
     }
-    return next(request)[Symbol.asyncIterator]();
+    return next(request);
   }
 
   call(point: PointState, record: HandlerRecord, to: { event: object; entrance: Entrance }): unknown {
@@ -383,46 +382,48 @@ class Waiting implements Watch {
   }
 }
 
-/** An iterator whose code runs in its owner's name. */
-class OwnedIterator<T> implements AsyncIterator<T> {
+/** A stream whose code runs in its owner's name, and whose failures become what `toError` makes of them. */
+class OwnedStream<T> implements AsyncIterableIterator<T> {
   private readonly resource: Entrance["resource"];
   private readonly iterator: AsyncIterator<T>;
+  private readonly fail: (thrown: unknown) => never;
 
-  constructor(owner: Owner, open: () => AsyncIterable<T>) {
-    this.resource = entranceOf(owner).resource;
-    const stream: unknown = this.resource.runInAsyncScope(open);
-    if (!isStream(stream)) throw noStream(owner);
-    this.iterator = this.resource.runInAsyncScope(() => (stream as AsyncIterable<T>)[Symbol.asyncIterator]());
+  constructor(resource: Entrance["resource"], stream: AsyncIterable<T>, fail: (thrown: unknown) => never) {
+    this.resource = resource;
+    this.iterator = resource.runInAsyncScope(() => stream[Symbol.asyncIterator]());
+    this.fail = fail;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
   next(): Promise<IteratorResult<T>> {
-    return this.resource.runInAsyncScope(() => this.iterator.next());
+    return this.resource.runInAsyncScope(() => this.iterator.next()).then(undefined, this.fail);
   }
 
   return(): Promise<IteratorResult<T>> {
     const end = () => this.iterator.return?.() ?? Promise.resolve({ done: true as const, value: undefined });
-    return this.resource.runInAsyncScope(end);
+    return this.resource.runInAsyncScope(end).then(undefined, this.fail);
   }
 }
 
-/** A call in its owner's name, whose failures, at once or while it streams, become what `toError` makes of them. */
-function guarded<E, T>(
+/** A call in its owner's name. One that answers what the call that it wraps answered is out of the way from then on. */
+function owned<E, T>(
   owner: Owner,
   call: (request: E) => AsyncIterable<T>,
   toError: (thrown: unknown) => Error,
-): (request: E) => AsyncIterable<T> {
+): (request: E) => AsyncIterableIterator<T> {
   const fail = (thrown: unknown): never => {
     throw toError(thrown);
   };
   return (request) => {
+    const { resource } = entranceOf(owner);
     try {
-      const owned = new OwnedIterator(owner, () => call(request));
-      const stream: AsyncIterableIterator<T> = {
-        [Symbol.asyncIterator]: () => stream,
-        next: () => owned.next().then(undefined, fail),
-        return: () => owned.return().then(undefined, fail),
-      };
-      return stream;
+      const stream: unknown = resource.runInAsyncScope(() => call(request));
+      if (stream instanceof OwnedStream) return stream as OwnedStream<T>;
+      if (!isStream(stream)) throw noStream(owner);
+      return new OwnedStream(resource, stream as AsyncIterable<T>, fail);
     } catch (thrown) {
       return fail(thrown);
     }
