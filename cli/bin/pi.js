@@ -16,6 +16,7 @@ function run(argv) {
   } else if (argv[0] === "--version" || argv[0] === "-v") {
     console.log(about.version);
   } else {
+    dropNodePath();
     enableCompileCache();
     start(argv);
   }
@@ -50,6 +51,14 @@ function start(argv) {
     console.error(error);
     process.exitCode = 1;
   });
+}
+
+/** Forgets the folders that a launcher adds: an extension would find packages there that are not its own. */
+function dropNodePath() {
+  if (process.env.NODE_PATH === undefined) return;
+  delete process.env.NODE_PATH;
+  // Node has read the variable already.
+  require("module")._initPaths();
 }
 
 /** Keeps compiled code between starts, in a folder made and checked first: on an impossible one Node spins for ever. */

@@ -53,9 +53,12 @@ function describeFailure(answer: AssistantMessage): Problem {
   return {
     what: `${answer.provider}/${answer.model} did not answer`,
     why: answer.errorMessage,
-    hint: answer.failure && hintFor(answer.failure),
+    hint: answer.failure && (answer.provider === "cassette" ? CASSETTE_HINT : hintFor(answer.failure)),
   };
 }
+
+// What is played is no model: it has no key, no limit and no outage.
+const CASSETTE_HINT = "name a cassette that holds the answer: --cassette <file>; --record-cassette <file> makes one";
 
 const HINTS: Record<FailureKind, string> = {
   auth: "check the key; pi doctor tells which keys were found",

@@ -9,7 +9,15 @@ import { toTerminalText } from "./terminal-text.ts";
  */
 export function printError(error: unknown, options: { verbose?: boolean } = {}): void {
   process.stderr.write(formatError(isProblem(error) ? error : toProblem(error), "error"));
-  if (options.verbose && error instanceof Error && error.stack) process.stderr.write(`${error.stack}\n`);
+  const stack = options.verbose ? findStack(error) : undefined;
+  if (stack) process.stderr.write(`${stack}\n`);
+}
+
+/** What is expected to fail has a stack of no use; where an extension threw, its own has. */
+function findStack(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (!isAgentError(error)) return error.stack;
+  return error.owner !== undefined && error.cause instanceof Error ? error.cause.stack : undefined;
 }
 
 /** Writes a warning to standard error, in the same form. */

@@ -1,13 +1,12 @@
 import type { Loaded, LoadReport } from "@pi-agent/loader";
 import { printWarning, toProblem } from "./print-error.ts";
+import { reportFaults } from "./report-faults.ts";
 
 /** Tells on standard error what a person has to know of a load, and from here on what extensions do wrong. */
 export function reportLoad({ agent, report }: Loaded): void {
   for (const problem of report.problems) printWarning(toProblem(problem));
   reportHeld(report);
-  agent.on("extension_error", ({ owner, event, error }) => {
-    printWarning({ what: `${owner} failed in ${event}`, why: error, hint: "pi doctor lists what is loaded" });
-  });
+  reportFaults(agent);
 }
 
 /** Tells on standard error, in one line, what of a project was not loaded. */

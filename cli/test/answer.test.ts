@@ -53,3 +53,10 @@ test("every text block of an answer is printed, each with its line feed, and not
   ];
   expect(answerText(answer({ content }))).toBe("one\ntwo\u2028\n");
 });
+
+test("a cassette that has no answer sends nobody to another model", () => {
+  const failed = answer({ provider: "cassette", stopReason: "error", failure: { kind: "invalid_request" } });
+  const { hint } = judgeAnswer(failed, "error").error ?? {};
+  expect(hint).toContain("--cassette <file>");
+  expect(hint).not.toContain("model");
+});

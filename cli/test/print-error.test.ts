@@ -1,7 +1,7 @@
 import { AgentError } from "@pi-agent/kernel";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { toUsageError } from "../src/load-agent.ts";
-import { formatError, toProblem } from "../src/print-error.ts";
+import { formatError, printError, toProblem } from "../src/print-error.ts";
 
 test("an error says what happened, why and what to do, on lines of their own", () => {
   const text = formatError({ what: "It fell", why: "gravity\nas always", hint: "catch it" }, "error");
@@ -39,4 +39,18 @@ test("any other error tells its cause", () => {
 test("what is no error is told as it is", () => {
   expect(toProblem("just text").what).toBe("just text");
   expect(toProblem(undefined).what).toBe("undefined");
+});
+
+test("--verbose shows where something unexpected was thrown, and where an extension threw; not where we looked", () => {
+  const cause = new Error("inner");
+  const shown = (error: Error) => {
+    const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    printError(error, { verbose: true });
+    const text = written.mock.calls.map(([part]) => String(part)).join("");
+    written.mockRestore();
+    return text;
+  };
+  expect(shown(new AgentError("x", "It was refused.", { hint: "Leave it.", cause }))).not.toContain("    at ");
+  expect(shown(new AgentError("x", "It fell.", { cause, owner: "a.ts" }))).toContain("Error: inner\n    at ");
+  expect(shown(cause)).toContain("Error: inner\n    at ");
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ test("a file that is broken is named with its line; one that was asked for ends 
 /** The package of the page, with the workspace in place of what it would install. */
 async function writePackage(project: TempProject): Promise<string> {
   const folder = join(project.path, "pi-hello");
-  for (const name of ["package.json", "tsconfig.json", "test/index.test.ts"]) {
+  for (const name of ["package.json", "tsconfig.json", "tsconfig.build.json", "test/index.test.ts"]) {
     await project.write(join(folder, name), fileOf(name));
   }
   await project.write(join(folder, "src/index.ts"), HELLO);
@@ -72,7 +72,8 @@ async function writePackage(project: TempProject): Promise<string> {
 test("the package's nine tests pass, and its source loads with -e", async () => {
   await using project = await tempProject();
   const folder = await writePackage(project);
-  const args = ["--conditions", "@pi-agent/source", "--test"];
+  const { scripts } = JSON.parse(fileOf("package.json")) as { scripts: { test: string } };
+  const args = ["--conditions", "@pi-agent/source", ...scripts.test.split(" ").slice(1)];
   const said = execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", env: { PATH: process.env.PATH } });
   expect(said).toMatch(/pass 9\b/);
   expect(PAGE).toContain("nine tests pass");
@@ -128,9 +129,10 @@ test("a package without the service that it requires is not loaded, and says wha
   expect(code).toBe(1);
   expect(told).not.toBe("");
   expect(stderr).toContain(told);
+  expect(await greet(project, { extension: "./pi-hello/dist/index.js" })).toEqual(SAID);
 });
 
-test("the command of the page loads a new version of the tool", async () => {
+test("the command of the page loads a new version of the tool, and the new version of the command says so", async () => {
   const reload = fileOf("~/.pi/agent/extensions/reload.ts");
   await using project = await tempProject({
     agentFiles: { "extensions/hello.ts": HELLO, "extensions/reload.ts": reload },
@@ -142,11 +144,37 @@ test("the command of the page loads a new version of the tool", async () => {
     [["/reload"], 1],
   ] as const) {
     const args = ["-p", "Greet Ada.", ...between, "Again.", "--provider", "cassette", "--cassette", "twice.jsonl"];
-    const { code, stdout } = await runPi([...args, "--mode", "json"], { cwd: project.path, home: project.home }).done;
+    const options = { cwd: project.path, home: project.home };
+    const { code, stdout, stderr } = await runPi([...args, "--mode", "json"], options).done;
     expect(code).toBe(0);
+    expect(stderr).toBe(count === 1 ? "Everything is loaded anew.\n" : "");
     const greetings = [...stdout.matchAll(/That makes (\d)/g)].map(([, times]) => Number(times));
     expect(Math.max(...greetings)).toBe(count);
   }
+});
+
+test("the wall of the page lets the model write below src, and neither write elsewhere nor run anything", async () => {
+  const [, wall = ""] = /`only-source\.ts`[^]*?```ts\n([^]*?)```/.exec(PAGE) ?? [];
+  const calls = [
+    { name: "write", arguments: { path: "src/in.txt", content: "in" } },
+    { name: "write", arguments: { path: "src/../out.txt", content: "out" } },
+    { name: "bash", arguments: { command: "touch run.txt" } },
+    { name: "ls", arguments: {} },
+    { name: "greet", arguments: { name: "Ada" } },
+  ];
+  const cassette = [{ type: "cassette", version: 1 }, { calls }, { text: "Done." }];
+  await using project = await tempProject({
+    files: { "wall.jsonl": cassette.map((line) => `${JSON.stringify(line)}\n`).join("") },
+    agentFiles: { "extensions/only-source.ts": wall, "extensions/hello.ts": HELLO },
+  });
+  const args = ["-p", "Go.", "--provider", "cassette", "--cassette", "wall.jsonl", "--tools", "write,bash,ls,greet"];
+  const run = await runPi([...args, "--mode", "json"], { cwd: project.path, home: project.home }).done;
+  const failed = [...run.stdout.matchAll(/^\{"type":"tool_execution_end".*"isError":(true|false)/gm)];
+  expect(failed.map(([, isError]) => isError)).toEqual(["false", "true", "true", "false", "true"]);
+  const [, told = ""] = /The model reads why: "([^"]*)"/.exec(PAGE.replaceAll("\n", " ")) ?? [];
+  expect(run.stdout).toContain(told);
+  expect(readdirSync(project.path).toSorted()).toEqual(["src", "wall.jsonl"]);
+  expect(readdirSync(join(project.path, "src"))).toEqual(["in.txt"]);
 });
 
 test("the samples of the page are those that there are, each one file of at most sixty lines", async () => {

@@ -52,8 +52,7 @@ async function activate(
   { agent, scopes, replace, before }: Activation & { before: ExtensionEntry | undefined },
 ): Promise<ExtensionReport> {
   const old = replace ? scopes.find(entry.owner.name) : undefined;
-  // What is kept for the old copy goes by its owner, so the new one needs another.
-  const owner = old?.owner === entry.owner ? { ...entry.owner } : entry.owner;
+  const owner = core.freshOwner(entry.owner);
   const scope = new Scope(owner, old?.order ?? scopes.orderAfter(before && scopes.find(before.owner.name)));
   const { account } = scope;
   const startedAt = performance.now();

@@ -33,9 +33,9 @@ import { type InputOptions, runCommand, toPrompt } from "./input.ts";
 import { runLoop } from "./loop.ts";
 import type { Draft, Entry, Image, Message, Model, ThinkingLevel } from "./messages.ts";
 import { recordChoice, requireModel, restoreChoice } from "./model-choice.ts";
-import { danglingCalls, interruptedResult, messagesOf } from "./projection.ts";
+import { interruptedResult, messagesOf } from "./projection.ts";
 import { preparePrompt, registerPreamble, renderSections } from "./prompt.ts";
-import { ABANDONED, Run } from "./run.ts";
+import { ABANDONED, DEFAULT_GRACE_MS, Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { addUsage, emptyUsage } from "./tokens.ts";
 
@@ -46,6 +46,9 @@ import { addUsage, emptyUsage } from "./tokens.ts";
 export function createAgent(options: AgentOptions = {}): Agent {
   return new LoopAgent(options);
 }
+
+/** A child's grace period, as a part of its parent's. */
+const CHILD_GRACE = 0.8;
 
 /** A prompt as the hooks before a run see it. */
 interface Asked {
@@ -64,11 +67,21 @@ class LoopAgent implements Agent {
   private current: Promise<Outcome> | undefined;
   /** Prompts are taken one after the other, so that two never start a run together. */
   private intake: Promise<unknown> = Promise.resolve();
+  private aborts = 0;
+  /** Ends what waits to become a prompt. */
+  private readonly door = new Set<() => void>();
+  /** Extensions come and go one change after the other. */
+  private changes: Promise<unknown> = Promise.resolve();
   private disposal: Promise<LeakReport> | undefined;
   private readonly onHostAbort = () => void this.abort("The host aborted.");
 
   constructor(options: AgentOptions, parent?: Core) {
-    this.core = new Core(options, { parent, spawn, wake: () => this.wake(), settled: () => this.settled() });
+    this.core = new Core(options, {
+      parent,
+      spawn: LoopAgent.spawn,
+      wake: () => this.wake(),
+      settled: () => this.settled(),
+    });
     if (options.systemPrompt !== undefined) registerPreamble(this.core, options.systemPrompt);
     options.signal?.addEventListener("abort", this.onHostAbort, { once: true });
     this.started = this.extend((options.extensions ?? []).map(toEntry)).then(() => {
@@ -80,16 +93,19 @@ class LoopAgent implements Agent {
   // ---------------------------------------------------------------- prompts
 
   async input(text: string, options: InputOptions = {}): Promise<"started" | "queued" | "handled"> {
+    const { aborts } = this;
     await this.ready();
     if (await runCommand(this.core, text, () => this.settled())) return "handled";
-    const accepted = this.intake.then(() => this.accept(text, options));
+    if (aborts !== this.aborts) throw this.disposal ? disposed() : abortedEarly();
+    const accepted = this.atTheDoor(this.intake).then(() => this.accept(text, options));
     this.intake = accepted.catch(() => {});
     return accepted;
   }
 
   async run(text: string) {
     await this.ready();
-    if (this.current) throw busy("run");
+    if (this.disposal) throw disposed();
+    if (!this.isFree()) throw busy("run");
     this.core.moveTo(null);
     const outcome = await this.start(() => [this.core.toMessage(text)], { text }).outcome;
     const messages = messagesOf(this.core.transcript.path());
@@ -106,10 +122,10 @@ class LoopAgent implements Agent {
 
   async continue(): Promise<Outcome> {
     await this.ready();
-    if (this.current) throw busy("continue");
+    if (this.disposal) throw disposed();
+    if (!this.isFree()) throw busy("continue");
     const { transcript } = this.core;
-    for (const call of danglingCalls(transcript.path()))
-      this.core.appendOne({ type: "message", message: interruptedResult(call) });
+    for (const call of transcript.openCalls) this.core.appendOne({ type: "message", message: interruptedResult(call) });
     const last = transcript.project().at(-1);
     if (!last || last.role === "assistant") {
       const why = last ? "the last message is the assistant's" : "there are no messages";
@@ -129,10 +145,17 @@ class LoopAgent implements Agent {
   }
 
   async abort(reason?: string): Promise<Queue> {
-    const queue = this.core.queue.clear();
-    this.core.run?.abort(reason);
+    const { core } = this;
+    const queued = core.queue.clear();
+    for (const giveUp of this.door) giveUp();
+    this.aborts++;
+    core.abortExclusive();
+    core.abortChildren(reason);
+    core.abortRun(reason);
     await this.current?.catch(() => {});
-    return queue;
+    // What came while it was aborting comes back as well.
+    const late = core.queue.clear();
+    return { steering: [...queued.steering, ...late.steering], followUp: [...queued.followUp, ...late.followUp] };
   }
 
   async settled(): Promise<void> {
@@ -194,7 +217,7 @@ class LoopAgent implements Agent {
   }
 
   get transcript() {
-    return this.core.transcript;
+    return this.core.transcript.view;
   }
 
   registry<K extends Kind>(kind: K): ReadonlyMap<string, Registered<K>> {
@@ -253,7 +276,12 @@ class LoopAgent implements Agent {
 
   extend(entries: readonly ExtensionEntry[], options: { replace?: boolean } = {}): Promise<ExtensionReport[]> {
     const { replace = false } = options;
-    return activateAll(this.core, entries, { agent: this, scopes: this.keeper, replace });
+    if (this.disposal) return Promise.reject(disposed());
+    const change = this.changes.then(() =>
+      activateAll(this.core, entries, { agent: this, scopes: this.keeper, replace }),
+    );
+    this.changes = change.catch(() => {});
+    return change;
   }
 
   async unload(ownerName: string): Promise<LeakReport> {
@@ -265,6 +293,8 @@ class LoopAgent implements Agent {
       await this.started;
       this.core.options.signal?.removeEventListener("abort", this.onHostAbort);
       await this.abort("The agent is being disposed of.");
+      await this.changes;
+      await this.core.disposeChildren();
       await this.core.tell({ type: "session_shutdown", reason: "quit" });
       await this.core.flush("dispose");
       return this.endScopes(this.scopes);
@@ -274,16 +304,49 @@ class LoopAgent implements Agent {
 
   // ---------------------------------------------------------------- inside
 
+  /** Makes a child: its parent's limits and signal, and its parent's providers where it brings none (E8). */
+  private static spawn(this: void, parent: Core, options: AgentOptions): Agent {
+    const signals = [parent.run?.signal, options.signal].filter((signal) => signal !== undefined);
+    const child = new LoopAgent(
+      {
+        model: parent.model,
+        // It gives up first, so that who waits for it is not given up with it.
+        graceMs: CHILD_GRACE * (parent.options.graceMs ?? DEFAULT_GRACE_MS),
+        ...options,
+        signal: signals.length > 0 ? AbortSignal.any(signals) : undefined,
+        host: Object.assign(Object.create(parent.host) as Partial<Host>, options.host),
+      },
+      parent,
+    );
+    for (const kind of ["api", "provider"] as const) {
+      for (const { name, value, owner } of parent.registries.of(kind).values()) {
+        child.core.registries.add(kind, name, { value, owner: { ...owner, scope: "inherited" }, order: 0 });
+      }
+    }
+    return child;
+  }
+
   private async accept(text: string, options: InputOptions): Promise<"started" | "queued" | "handled"> {
-    if (this.disposal) throw new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
-    const prompt = await toPrompt(this.core, text, options);
+    const prompt = await this.atTheDoor(toPrompt(this.core, text, options));
     if (!prompt) return "handled";
+    // Nothing enters a run that is being aborted.
+    while (this.core.run?.isAborted) await this.current?.catch(() => {});
+    if (this.disposal) throw disposed();
     if (!this.isFree()) {
       this.core.queue.add(options.whileRunning ?? "steer", prompt.message);
       return "queued";
     }
     await this.start(() => [prompt.message], prompt).began;
     return "started";
+  }
+
+  /** Waits for a prompt on its way in; an abort ends that with `aborted`. */
+  private atTheDoor<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => reject(this.disposal ? disposed() : abortedEarly());
+      this.door.add(giveUp);
+      work.then(resolve, reject).finally(() => this.door.delete(giveUp));
+    });
   }
 
   private isFree(): boolean {
@@ -317,10 +380,11 @@ class LoopAgent implements Agent {
    */
   private start(entering: () => Message[], asked: Asked): Started {
     const { core } = this;
-    const run = new Run(core.options.graceMs, () => core.hooks.deadlines.expire());
+    const run = new Run(core.options.graceMs, () => core.hooks.deadlines.abandon());
     core.run = run;
     core.ownActivity = "running";
     core.queue.release();
+    core.parent?.runningChildren.add(this);
     core.hooks.deadlines.beginRun();
     if (core.options.signal?.aborted) run.abort("The host aborted.");
     const settle = (outcome: Outcome) => {
@@ -329,7 +393,8 @@ class LoopAgent implements Agent {
       core.run = undefined;
       core.ownActivity = "idle";
       this.current = undefined;
-      if (outcome === "error" || outcome === "max_turns") core.queue.hold();
+      core.parent?.runningChildren.delete(this);
+      if (outcome !== "done" && outcome !== "stopped") core.queue.hold();
       this.wake();
       return outcome;
     };
@@ -352,6 +417,7 @@ class LoopAgent implements Agent {
 
   /** Makes sure of a model and a key. Whoever is aborted while a key is looked for still has their prompt stored. */
   private async begin(run: Run): Promise<void> {
+    this.core.hooks.tellUnheard();
     const model = await run.bounded(requireModel(this.core));
     if (model !== ABANDONED || this.core.model) return;
     throw new AgentError("aborted", "The run was aborted before a model was found.", { hint: "Prompt again." });
@@ -421,31 +487,18 @@ class LoopAgent implements Agent {
   }
 }
 
-/** Makes a child: its parent's limits and signal, and its parent's providers where it brings none (E8). */
-function spawn(parent: Core, options: AgentOptions): Agent {
-  const inherited: ExtensionEntry = {
-    owner: { name: "parent", scope: "inline" },
-    extension: (pi) => {
-      for (const kind of ["api", "provider"] as const) {
-        for (const { name, value } of parent.registries.of(kind).values()) pi.register(kind, name, value as never);
-      }
-    },
-  };
-  const signals = [parent.run?.signal, options.signal].filter((signal) => signal !== undefined);
-  const child: AgentOptions = {
-    model: parent.model,
-    ...options,
-    signal: signals.length > 0 ? AbortSignal.any(signals) : undefined,
-    host: Object.assign(Object.create(parent.host) as Partial<Host>, options.host),
-    extensions: [inherited, ...(options.extensions ?? [])],
-  };
-  return new LoopAgent(child, parent);
-}
-
 function toEntry(given: NonNullable<AgentOptions["extensions"]>[number], index: number): ExtensionEntry {
   if (typeof given === "object" && "extension" in given) return given;
   const [extension, options] = Array.isArray(given) ? given : [given];
   return { extension, options, owner: { name: extension.name || `extension ${index + 1}`, scope: "inline" } };
+}
+
+function abortedEarly(): AgentError {
+  return new AgentError("aborted", "The prompt was aborted before its run began.", { hint: "Send it again." });
+}
+
+function disposed(): AgentError {
+  return new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
 }
 
 function busy(action: string): AgentError {

@@ -1,14 +1,14 @@
 /** `pi`: what an extension's factory gets. Registering is staged in its scope; acting needs the agent. */
-import type { Agent, CompletionRequest, ExtensionAPI, Kind, Limit, Registry, Tool, Undo } from "./contract.ts";
+import type { Agent, CompletionRequest, ExtensionAPI, Kind, Limit, Registry, Undo } from "./contract.ts";
 import { type Core, HOST_OWNER } from "./core.ts";
 import { AgentError } from "./errors.ts";
-import { currentOwner, offTheClock, runAs } from "./frames.ts";
+import { offTheClock, runAs } from "./frames.ts";
 import type { HookName } from "./hook-points.ts";
 import type { AssistantMessage } from "./messages.ts";
 import { requireModel } from "./model-choice.ts";
 import { streamAnswer } from "./provider-call.ts";
+import { checkFunction, checkHandler, checkHook, checkRegistration } from "./registrations.ts";
 import type { Scope } from "./scope.ts";
-import { isRecord } from "./values.ts";
 
 /** The part of the agent that extensions act through. */
 export type Acting = Pick<Agent, "input" | "steer" | "followUp" | "setModel" | "setThinkingLevel">;
@@ -16,10 +16,9 @@ export type Acting = Pick<Agent, "input" | "steer" | "followUp" | "setModel" | "
 export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI {
   const { owner } = scope;
   const context = core.contextOf(owner, () => scope.assertLive());
-  const register = <K extends Kind>(kind: K, name: string, value: Registry[K]): Undo => {
+  const register = <K extends Kind>(kind: K, name: string, given: Registry[K]): Undo => {
     scope.assertOpen();
-    assertName(kind, name);
-    if (kind === "tool") assertTool(name, value as Tool);
+    const value = checkRegistration({ owner, kind, name, value: given });
     return scope.add(() => {
       const { undo, collision } = core.registries.add(kind, name, { value, owner, order: scope.order });
       if (collision) reportCollision(core, collision);
@@ -38,27 +37,36 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
   return {
     owner,
     on: (name, handler) => {
+      checkHandler(owner, name, handler);
       const { order, account } = scope;
-      const record = { owner, order, account, handler: handler as never, context };
+      const record = { owner, order, account, scope, handler: handler as never, context };
       return scope.add(() => core.hooks.on(name, record));
     },
     declareHook(name, options) {
-      declared.add(name);
-      return scope.add(() => core.hooks.declare(name, options));
+      checkHook(owner, name, options);
+      return scope.add(() => {
+        const undo = core.hooks.declare(name, options);
+        declared.add(name);
+        return () => {
+          declared.delete(name);
+          return undo();
+        };
+      });
     },
     dispatch: live(async (name, event) => {
       if (!declared.has(name)) throw notYours(owner.name, name);
       return core.hooks.dispatch(core.hooks.point(name), event) as never;
     }),
     register,
-    registerTool: (tool) => register("tool", tool.name, tool as never),
+    registerTool: (tool) => register("tool", tool?.name, tool as never),
     registerCommand: (name, command) => register("command", name, command),
     registerShortcut: (key, shortcut) => register("shortcut", key, shortcut),
     registerFlag: (name, flag) => register("flag", name, flag),
-    registerProvider: (definition) => register("provider", definition.id, definition),
+    registerProvider: (definition) => register("provider", definition?.id, definition),
     registerMessageRenderer: (customType, renderer) => register("message-renderer", customType, renderer),
     registerEntryRenderer: (customType, renderer) => register("entry-renderer", customType, renderer),
     service: live((name) => core.service(name)),
+    // Not held to its shape: one with a misspelt ceiling forbids all, where a refused one would forbid nothing (F044).
     limitEffects: (given) =>
       scope.add(() => {
         const classify: Limit["classify"] = (call) => runAs(owner, () => given.classify?.(call));
@@ -68,10 +76,13 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
           core.ownLimits = core.ownLimits.filter((each) => each !== limit);
         };
       }),
-    complete: live((request) => offTheClock(() => complete(core, request))),
+    complete: live((request) => offTheClock(() => complete(core, request, scope.signal))),
     exec: live((command, args, options) => offTheClock(() => core.host.exec(command, args, options))),
     error: (code, message, more) => new AgentError(code, message, { ...more, owner: owner.name }),
-    onDispose: (undo) => scope.onDispose(undo),
+    onDispose: (undo) => {
+      checkFunction(owner, "clean-up", undo);
+      scope.onDispose(undo);
+    },
     events: {
       on: (channel, listener) => scope.add(() => core.bus.on(channel, listener, owner)),
       emit: live((channel, data) => core.bus.emit(channel, data)),
@@ -119,7 +130,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
 }
 
 /** One provider call outside the loop. Its cost becomes a `usage` entry. */
-async function complete(core: Core, request: CompletionRequest): Promise<AssistantMessage> {
+async function complete(core: Core, request: CompletionRequest, gone: AbortSignal): Promise<AssistantMessage> {
   const model = request.model ?? (await requireModel(core));
   const ask = {
     ...request,
@@ -127,49 +138,15 @@ async function complete(core: Core, request: CompletionRequest): Promise<Assista
     tools: request.tools ?? [],
     systemPrompt: request.systemPrompt ?? "",
     thinkingLevel: request.thinkingLevel ?? core.thinkingLevel,
-    signal: request.signal ?? core.run?.signal ?? new AbortController().signal,
+    signal: AbortSignal.any([gone, request.signal, core.run?.signal].filter((signal) => signal !== undefined)),
     runId: core.run?.id ?? "",
     turnIndex: core.run?.turnIndex ?? -1,
   };
-  const message = await streamAnswer(core, ask, undefined, { onStart: () => {} });
+  const message = await streamAnswer(core, ask, core.run, { onStart: () => {} });
   core.append([
     { type: "usage", kind: request.purpose, provider: model.provider, model: model.id, usage: message.usage },
   ]);
   return message;
-}
-
-function assertName(kind: Kind, name: unknown): asserts name is string {
-  if (typeof name === "string" && name.trim() !== "") return;
-  throw new AgentError("invalid_name", `A ${kind} was registered under ${JSON.stringify(name)}, which is not a name.`, {
-    hint: `Give the ${kind} a name that is a non-empty string.`,
-    owner: currentOwner()?.name,
-  });
-}
-
-/** What a tool must have to be told to a model and to be called. Fails with `invalid_tool`. */
-function assertTool(name: string, tool: Tool): void {
-  const missing =
-    typeof tool.execute !== "function"
-      ? "no function `execute`"
-      : typeof tool.description !== "string"
-        ? "no description"
-        : !isRecord(tool.parameters) || !isJson(tool.parameters)
-          ? "parameters that are no JSON Schema"
-          : undefined;
-  if (!missing) return;
-  throw new AgentError("invalid_tool", `The tool ${name} has ${missing}.`, {
-    hint: "See the Tool type: name, description, parameters (a JSON Schema object) and execute.",
-    owner: currentOwner()?.name,
-  });
-}
-
-function isJson(value: object): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function reportCollision(

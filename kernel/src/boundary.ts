@@ -31,8 +31,8 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
   const results: HookResult<"before_turn">[] = [];
   await core.hooks.collect<"before_turn">(core.hooks.at.before_turn, event, (answer) => {
     // Read once: what is checked is what is used.
-    const { entries, model, thinkingLevel, activeTools } = answer;
-    core.assertProposed(entries);
+    const { model, thinkingLevel, activeTools } = answer;
+    const entries = core.toProposed(answer.entries);
     if (model !== undefined && !isModel(model)) throw new Error("before_turn must answer with a model.");
     if (thinkingLevel !== undefined && !isThinkingLevel(thinkingLevel)) {
       throw new Error("before_turn must answer with a thinking level.");
@@ -43,35 +43,10 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
     results.push({ entries, model, thinkingLevel, activeTools });
   });
   for (const { entries, model, thinkingLevel, activeTools } of results) {
-    if (entries) core.append(entries);
+    core.append(entries ?? []);
     if (model) core.model = model;
     if (thinkingLevel) core.thinkingLevel = thinkingLevel;
     if (activeTools) core.setActiveTools(activeTools);
-  }
-}
-
-/** What the handlers before one propose. It is made when somebody looks, and does not travel over the wire. */
-class Proposal {
-  readonly #core: Core;
-  readonly #drafts: readonly Draft[];
-  readonly #decision: Decision;
-
-  constructor(core: Core, drafts: readonly Draft[], decision: Decision) {
-    this.#core = core;
-    this.#drafts = drafts;
-    this.#decision = decision;
-  }
-
-  get entries(): readonly Draft[] {
-    return [...this.#drafts];
-  }
-
-  get continue(): boolean | undefined {
-    return this.#decision.continue;
-  }
-
-  get context() {
-    return preview(this.#core, this.#drafts);
   }
 }
 
@@ -80,10 +55,15 @@ export function boundary(core: Core, name: "turn_end" | "agent_before_settle", f
   const drafts: Draft[] = [];
   const decision: Decision = {};
   let decider: Owner = HOST_OWNER;
-  const event = Object.freeze(Object.assign(new Proposal(core, drafts, decision), { type: name }, fields));
-  const asked = core.hooks.collect<"turn_end">(core.hooks.at[name], event, ({ entries = [], ...wish }, owner) => {
-    core.assertProposed(entries);
-    drafts.push(...entries);
+  // What the handlers before proposed is made when somebody looks, and does not travel over the wire.
+  const event = Object.defineProperties({ type: name, ...fields } as object, {
+    entries: { get: () => [...drafts] },
+    continue: { get: () => decision.continue },
+    context: { get: () => preview(core, drafts) },
+  });
+  Object.freeze(event);
+  const asked = core.hooks.collect<"turn_end">(core.hooks.at[name], event, ({ entries, ...wish }, owner) => {
+    drafts.push(...core.toProposed(entries));
     for (const key of ["continue", "stop"] as const) {
       if (typeof wish[key] === "boolean") decision[key] = wish[key];
     }
@@ -114,8 +94,7 @@ export async function askRetry(core: Core, run: Run, message: AssistantMessage):
   };
   let decision: HookResult<"provider_error"> | undefined;
   await core.hooks.collect<"provider_error">(point, event, (answer) => {
-    if ("retry" in answer) assertRetry(core, answer.retry);
-    decision = answer;
+    decision = "retry" in answer ? { retry: checkedRetry(core, answer.retry) } : answer;
     return true;
   });
   if (!decision || !("retry" in decision)) return undefined;
@@ -123,10 +102,11 @@ export async function askRetry(core: Core, run: Run, message: AssistantMessage):
   return decision.retry;
 }
 
-function assertRetry(core: Core, { delayMs, reason, entries }: HookRetry): void {
-  core.assertProposed(entries);
+function checkedRetry(core: Core, { delayMs, reason, maxAttempts, entries: given }: HookRetry): HookRetry {
+  const entries = core.toProposed(given);
   if (!Number.isFinite(delayMs) || delayMs < 0) throw new Error("provider_error must name a delay in milliseconds.");
   if (typeof reason !== "string") throw new Error("provider_error must give the reason of a retry.");
+  return { delayMs, reason, maxAttempts, entries };
 }
 
 function isNames(value: unknown): value is string[] {

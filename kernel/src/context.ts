@@ -30,13 +30,13 @@ export function createContext(core: Core, live: () => void = () => {}): Context 
       return now().run?.signal;
     },
     get model() {
-      return now().model;
+      return now().model && core.modelCopy();
     },
     get thinkingLevel() {
       return now().thinkingLevel;
     },
     get transcript() {
-      return now().transcript;
+      return now().transcript.view;
     },
     get sessionId() {
       return now().sessionId;
@@ -61,14 +61,15 @@ export function createContext(core: Core, live: () => void = () => {}): Context 
 
 /** What a command's handler gets beside that. */
 export function createCommandContext(core: Core, context: Context, settled: () => Promise<void>): CommandContext {
-  const { host } = core;
+  // Reading a member of the context fails once its owner is gone.
+  const host = () => (context.cwd, core.host);
   const more: Omit<CommandContext, keyof Context> = {
-    waitForIdle: settled,
-    newSession: (options) => host.newSession(options),
-    fork: (entryId, options) => host.fork(entryId, options),
-    switchSession: (path) => host.switchSession(path),
-    navigateTree: (entryId, options) => host.navigateTree(entryId, options),
-    reload: () => host.reload(),
+    waitForIdle: async () => (host(), settled()),
+    newSession: (options) => host().newSession(options),
+    fork: (entryId, options) => host().fork(entryId, options),
+    switchSession: (path) => host().switchSession(path),
+    navigateTree: (entryId, options) => host().navigateTree(entryId, options),
+    reload: () => host().reload(),
   };
   return Object.defineProperties(more, Object.getOwnPropertyDescriptors(context)) as CommandContext;
 }

@@ -247,7 +247,7 @@ export type Kind = keyof Registry;
 export interface Owner {
   /** Unique in an agent: a package name, or the path of a file. */
   name: string;
-  scope: "official" | "package" | "user" | "flag" | "project" | "inline" | "host";
+  scope: "official" | "package" | "user" | "flag" | "project" | "inline" | "host" | "inherited";
   path?: string;
 }
 
@@ -487,7 +487,7 @@ export interface Transcript {
   /** From the root to `leaf`, or to the current leaf. */
   path(leaf?: string): readonly Entry[];
   children(id: string | null): readonly Entry[];
-  /** What the model needs next: valid for any provider, whatever happened. Do not keep it: it grows. */
+  /** What the model needs next: valid for any provider, whatever happened. A list of the caller's own. */
   project(leaf?: string): readonly Message[];
   /** The id of the entry that a projected message came from. */
   source(message: Message): string | undefined;

@@ -18,7 +18,7 @@ import type {
   Services,
 } from "./contract.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import { offTheClock, runAs } from "./frames.ts";
+import { currentFrame, currentOwner, enclose, offTheClock, runAs } from "./frames.ts";
 import type { HookEvent, HookName } from "./hook-points.ts";
 import { type HookFault, HookTable, heard } from "./hooks.ts";
 import { completeHost } from "./host.ts";
@@ -26,10 +26,10 @@ import type { Draft, Entry, Message, Model, ThinkingLevel, ToolSchema } from "./
 import type { Recorded } from "./prompt.ts";
 import { MessageQueue } from "./queue.ts";
 import { Registries } from "./registries.ts";
-import type { Run } from "./run.ts";
-import { draftProblem, shapeProblem } from "./shapes.ts";
+import { DEFAULT_GRACE_MS, type Run } from "./run.ts";
+import { assertModel, assertProjection, assertThinkingLevel, draftProblem, shapeProblem } from "./shapes.ts";
 import { TranscriptTree } from "./transcript.ts";
-import { seal, uuidv7 } from "./values.ts";
+import { copyPlain, seal, toJson, uuidv7 } from "./values.ts";
 
 export const HOST_OWNER: Owner = { name: "host", scope: "host" };
 
@@ -37,6 +37,12 @@ export const HOST_OWNER: Owner = { name: "host", scope: "host" };
 export interface Loadout {
   tools: ReadonlyMap<string, Registered<"tool">>;
   schemas: readonly ToolSchema[];
+}
+
+interface ExclusiveWork {
+  owner: Owner | undefined;
+  giveUp(error: AgentError): void;
+  grace?: ReturnType<typeof setTimeout>;
 }
 
 export class Core {
@@ -58,19 +64,28 @@ export class Core {
   /** What the agent does of itself; `activity` tells what it does altogether. */
   ownActivity: Activity = "starting";
   private exclusiveActivity: Activity | undefined;
+  /** How many exclusive works are under way or wait for their turn. */
+  private exclusives = 0;
+  /** The exclusive work that is under way, and how it is given up, whatever it waits for. */
+  private exclusiveWork: ExclusiveWork | undefined;
   run: Run | undefined;
   private activeNames: readonly string[] | undefined;
   private kept: { loadout: Loadout; version: number; names: readonly string[] | undefined } | undefined;
 
+  /** Owners that were here before: what is kept for an owner goes by the object. */
+  private readonly forgotten = new WeakSet<Owner>();
+  /** Agents under this one that are running. */
+  readonly runningChildren = new Set<Agent>();
+  /** All agents under this one, as long as somebody holds them, with who made them. */
+  private readonly children: { agent: WeakRef<Agent>; maker: Owner | undefined }[] = [];
   /** What each extension costs, while it is loaded. */
   readonly accounts = new Map<Owner, Account>();
   /** How many questions to a person are open. */
   openQuestions = 0;
   private shown: { of: Model; copy: Model } | undefined;
   private readonly contexts = new Map<Owner, Context>();
-  private readonly parent: Core | undefined;
-  /** Makes an agent under this one. */
-  readonly spawn: (options: AgentOptions) => Agent;
+  readonly parent: Core | undefined;
+  private readonly makeChild: (options: AgentOptions) => Agent;
   private readonly wake: () => void;
   private exclusiveTail: Promise<unknown> = Promise.resolve();
 
@@ -80,7 +95,7 @@ export class Core {
   ) {
     this.options = options;
     this.parent = links.parent;
-    this.spawn = (childOptions) => links.spawn(this, childOptions);
+    this.makeChild = (childOptions) => links.spawn(this, childOptions);
     this.wake = () => links.wake();
     this.hooks = new HookTable((fault) => this.report(fault));
     this.transcript = new TranscriptTree((type) => this.projector(type));
@@ -111,31 +126,34 @@ export class Core {
 
   /** Tells the listeners of a notify point, in order. */
   tell<N extends HookName>(event: HookEvent<N> & { type: N }): MaybePromise<void> {
-    return this.hooks.notify(this.hooks.at[event.type], event);
+    const point = this.hooks.at[event.type];
+    return heard(point) ? this.hooks.notify(point, Object.freeze(event)) : undefined;
   }
 
   /** Appends entries, all or none, and tells the stores. Fails with `invalid_entry`. */
   append(drafts: readonly Draft[]): Entry[] {
-    this.assertDrafts(drafts);
-    return drafts.map((draft) => this.appendOne(draft));
+    return this.toDrafts(drafts).map((draft) => this.appendOne(draft));
   }
 
-  /** Holds what a hook drafts to what it may add: messages come by prompts, tools and providers only. */
-  assertProposed(drafts: unknown): asserts drafts is readonly Draft[] | undefined {
-    this.assertDrafts(drafts);
-    if (drafts?.some(({ type }) => type === "message")) throw invalidEntry("a hook may not add a message entry");
+  /** What a hook drafts, as far as it may: messages come by prompts, tools and providers only. Fails with `invalid_entry`. */
+  toProposed(given: unknown): Draft[] {
+    const drafts = this.toDrafts(given);
+    if (drafts.some(({ type }) => type === "message")) throw invalidEntry("a hook may not add a message entry");
+    return drafts;
   }
 
-  /** Holds drafts to what a transcript can take: JSON, and targets that exist. Fails with `invalid_entry`. */
-  assertDrafts(drafts: unknown): asserts drafts is readonly Draft[] | undefined {
-    if (drafts === undefined) return;
-    if (!Array.isArray(drafts)) throw invalidEntry("the entries are not a list");
-    for (const draft of drafts as Draft[]) {
+  /** Copies of drafts that a transcript can take: JSON, with targets that exist. Fails with `invalid_entry`. */
+  toDrafts(given: unknown): Draft[] {
+    if (given === undefined) return [];
+    if (!Array.isArray(given)) throw invalidEntry("the entries are not a list");
+    return given.map((each: unknown) => {
+      const draft = copyPlain(each) as Draft;
       const problem = seal(draft) ?? draftProblem(draft);
       if (problem) throw invalidEntry(problem);
       const target = draft.type === "context_edit" || draft.type === "label" ? draft.targetId : undefined;
       if (target !== undefined && !this.transcript.get(target)) throw invalidEntry(`there is no entry ${target}`);
-    }
+      return draft;
+    });
   }
 
   appendOne(draft: Draft): Entry {
@@ -153,10 +171,15 @@ export class Core {
   }
 
   /** Ends the run; what is queued stays, and starts nothing. */
-  abortRun(): void {
+  abortRun(reason?: string): void {
     if (!this.run) return;
     this.queue.hold();
-    this.run.abort();
+    this.run.abort(reason);
+    this.abortChildren(reason);
+  }
+
+  abortChildren(reason?: string): void {
+    for (const child of this.runningChildren) void child.abort(reason);
   }
 
   moveTo(entryId: string | null): void {
@@ -179,12 +202,36 @@ export class Core {
     return context;
   }
 
+  /** An owner whose object nothing is kept for yet. */
+  freshOwner(owner: Owner): Owner {
+    return this.accounts.has(owner) || this.forgotten.has(owner) ? { ...owner } : owner;
+  }
+
+  /** Makes an agent under this one, which ends with its maker. */
+  spawn(options: AgentOptions): Agent {
+    const agent = this.makeChild(options);
+    this.children.push({ agent: new WeakRef(agent), maker: currentOwner() });
+    return agent;
+  }
+
+  /** Ends the agents that an owner made, or all. */
+  async disposeChildren(maker?: Owner): Promise<void> {
+    const ending = this.children.filter((child) => maker === undefined || child.maker === maker);
+    for (const child of ending) this.children.splice(this.children.indexOf(child), 1);
+    await Promise.all(ending.map(({ agent }) => agent.deref()?.dispose()));
+  }
+
   /** Lets go of what is kept for an owner, and ends what it is doing. */
   forget(owner: Owner): void {
     this.contexts.delete(owner);
     this.accounts.delete(owner);
+    this.forgotten.add(owner);
     this.run?.drop(owner);
-    this.hooks.deadlines.expire(owner);
+    this.hooks.deadlines.drop(owner);
+    void this.disposeChildren(owner);
+    const { exclusiveWork } = this;
+    if (exclusiveWork?.owner !== owner) return;
+    exclusiveWork.giveUp(new AgentError("abandoned", `${owner.name} was unloaded.`, { owner: owner.name }));
   }
 
   service<N extends ServiceName>(name: N): Services[N] | undefined {
@@ -212,6 +259,7 @@ export class Core {
   }
 
   async setModel(model: Model, source: "set" | "cycle" = "set"): Promise<boolean> {
+    assertModel(model);
     if (this.host.models && !this.host.models.hasCredentials(model.provider)) return false;
     const previousModel = this.model;
     this.model = model;
@@ -222,7 +270,7 @@ export class Core {
   /** The model as handlers may see it: what they do to it does not reach the provider. */
   modelCopy(): Model {
     if (this.shown?.of !== this.model) {
-      const copy = structuredClone(this.model!);
+      const copy = toJson(this.model) as unknown as Model;
       seal(copy);
       this.shown = { of: this.model!, copy };
     }
@@ -230,31 +278,59 @@ export class Core {
   }
 
   setThinkingLevel(level: ThinkingLevel): void {
+    assertThinkingLevel(level);
     const previousLevel = this.thinkingLevel;
     this.thinkingLevel = level;
     if (level !== previousLevel) void this.tell({ type: "thinking_level_select", level, previousLevel });
   }
 
-  /** Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. */
-  exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
-    const perform = async () => {
-      this.exclusiveActivity = activity;
-      try {
-        return await fn();
-      } finally {
-        this.exclusiveActivity = undefined;
-        this.wake();
-      }
-    };
-    const turn = this.exclusiveActivity ? this.exclusiveTail.then(perform) : perform();
-    this.exclusiveTail = turn.catch(() => {});
-    return offTheClock(() => turn);
+  /**
+   * Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. Within
+   * exclusive work it runs at once. Fails with `abandoned` when its owner is unloaded, or does not obey an abort.
+   */
+  async exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
+    const within = currentFrame()?.exclusiveOf;
+    if (within && within === this.exclusiveWork) return fn();
+    const before = this.exclusiveTail;
+    const { promise: through, resolve } = Promise.withResolvers<void>();
+    this.exclusiveTail = through;
+    if (this.exclusives++ === 0) this.exclusiveActivity = activity;
+    else await before;
+    this.exclusiveActivity = activity;
+    try {
+      return await offTheClock(() => this.whileOwned(fn));
+    } finally {
+      clearTimeout(this.exclusiveWork?.grace);
+      this.exclusiveWork = undefined;
+      if (--this.exclusives === 0) this.exclusiveActivity = undefined;
+      resolve();
+      this.wake();
+    }
+  }
+
+  private whileOwned<T>(fn: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.exclusiveWork = { owner: currentOwner(), giveUp: reject };
+      enclose(fn, this.exclusiveWork).then(resolve, reject);
+    });
+  }
+
+  /** Gives an extension's exclusive work the grace period to end. */
+  abortExclusive(): void {
+    const work = this.exclusiveWork;
+    if (!work?.owner || work.owner.scope === "host" || work.grace) return;
+    const { name: owner } = work.owner;
+    const error = new AgentError("abandoned", `Exclusive work of ${owner} did not end when it was aborted.`, {
+      hint: "Obey ctx.signal, or pass it on to whatever it waits for.",
+      owner,
+    });
+    work.grace = setTimeout(() => work.giveUp(error), this.options.graceMs ?? DEFAULT_GRACE_MS);
   }
 
   /** Tells what an extension did wrong, or, when that very hook is at fault, leaves it to `fault` and the console. */
   report({ owner, event, error }: HookFault): void {
     if (event === "extension_error" || event === "fault") {
-      this.host.ui.notify(`${owner.name} failed in its handler for ${event}: ${error.message}`, "error");
+      this.tellPerson(`${owner.name} failed in its handler for ${event}: ${error.message}`);
       return;
     }
     const { code, message } = error;
@@ -269,25 +345,40 @@ export class Core {
       code,
     });
     void this.tell({ type: "fault", owner: owner.name, error });
+    // Mostly nobody listens to a child.
+    this.parent?.report({ owner, event, error });
+  }
+
+  private tellPerson(text: string): void {
+    try {
+      this.host.ui.notify(text, "error");
+    } catch {
+      // Whose own way of telling fails is told on the last one there is.
+      globalThis.console.error(text);
+    }
   }
 
   /** A message fit to be stored. Fails with `invalid_entry`. */
   toMessage(given: string | Message): Message {
     const message: Message =
-      typeof given === "string" ? { role: "user", content: given, timestamp: Date.now() } : given;
+      typeof given === "string"
+        ? { role: "user", content: given, timestamp: Date.now() }
+        : (copyPlain(given) as Message);
     const problem = seal(message) ?? shapeProblem(message);
     if (problem) throw invalidEntry(problem);
     return message;
   }
 
-  /** A projector that throws is reported, and its entry left out. */
+  /** A projector that throws, or answers what cannot be sent, is reported, and its entry left out. */
   private projector(type: string): Projector | undefined {
     const registered = this.registries.of("projector").get(type);
     if (!registered) return undefined;
     const { owner, value } = registered;
     return (entry) => {
       try {
-        return runAs(owner, () => value(entry));
+        const answer = runAs(owner, () => value(entry));
+        assertProjection(type, answer);
+        return answer ?? [];
       } catch (thrown) {
         this.report({ owner, event: `projector:${type}`, error: toAgentError(thrown, owner.name) });
         return [];

@@ -1,14 +1,19 @@
 /** Deadlines: records that one shared interval looks at. There is none while nothing is awaited between runs (K13). */
 import type { Owner } from "./contract.ts";
-import type { Frame } from "./frames.ts";
+import { AgentError } from "./errors.ts";
+import { entranceOf, type Frame } from "./frames.ts";
+import { isPromise } from "./values.ts";
 
 const TICK_MS = 100;
+
+/** Why something is not waited for any more. */
+export type Expiry = "late" | "aborted" | "unloaded";
 
 /** Something that is being waited for. */
 export interface Watch {
   readonly frame: Frame;
   leftMs: number;
-  expire(): void;
+  expire(why: Expiry): void;
 }
 
 export class Deadlines {
@@ -36,9 +41,38 @@ export class Deadlines {
     this.rest();
   }
 
-  /** Fails what is being waited for, of one owner or of all. */
-  expire(owner?: Owner): void {
-    for (const watch of this.watches) if (!owner || watch.frame.owner === owner) watch.expire();
+  /** Gives up all that is being waited for: its run was aborted, and is over. */
+  abandon(): void {
+    for (const watch of this.watches) watch.expire("aborted");
+  }
+
+  /** Gives up what an owner is being waited for: it is being unloaded. */
+  drop(owner: Owner): void {
+    for (const watch of this.watches) if (watch.frame.owner === owner) watch.expire("unloaded");
+  }
+
+  /** Runs an owner's code, and waits for it no longer than so many milliseconds. `what` says what it was to do. */
+  within<T>(limitMs: number, { owner, what }: { owner: Owner; what: string }, fn: () => T | Promise<T>): Promise<T> {
+    const { frame, resource } = entranceOf(owner);
+    return new Promise((resolve, reject) => {
+      const work = resource.runInAsyncScope(fn);
+      if (!isPromise(work)) return resolve(work);
+      const end = () => {
+        this.remove(watch);
+        frame.pending--;
+      };
+      const expire = (why: Expiry) => {
+        end();
+        reject(expired(owner, { what, why, limitMs }));
+      };
+      const watch: Watch = { frame, leftMs: limitMs, expire };
+      frame.pending++;
+      this.add(watch);
+      work.then(
+        (value) => (end(), resolve(value as T)),
+        (thrown: unknown) => (end(), reject(thrown)),
+      );
+    });
   }
 
   private rest(): void {
@@ -50,7 +84,29 @@ export class Deadlines {
   private tick(): void {
     for (const watch of this.watches) {
       if (watch.frame.waiting === 0) watch.leftMs -= TICK_MS;
-      if (watch.leftMs <= 0) watch.expire();
+      if (watch.leftMs <= 0) watch.expire("late");
     }
   }
+}
+
+/** The error that tells whom nobody waits for any more. */
+export function expired(
+  { name: owner }: Owner,
+  { what, why, limitMs }: { what: string; why: Expiry; limitMs: number },
+): AgentError {
+  if (why === "unloaded")
+    return new AgentError("abandoned", `${what} was waited for when its extension was unloaded.`, {
+      hint: "Unload it while nothing of it runs, or let it obey ctx.signal.",
+      owner,
+    });
+  if (why === "aborted") {
+    return new AgentError("abandoned", `${what} did not answer when the run was aborted, and was given up.`, {
+      hint: "Obey ctx.signal: pass it on to whatever it waits for.",
+      owner,
+    });
+  }
+  return new AgentError("hook_late", `${what} did not answer within ${limitMs / 1000} s.`, {
+    hint: "Answer sooner, or wait in ctx.ui, pi.complete or pi.exec, where the clock stands still.",
+    owner,
+  });
 }

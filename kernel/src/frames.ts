@@ -15,6 +15,8 @@ export interface Frame {
   waiting: number;
   /** How many of its handlers are being waited for. */
   pending: number;
+  /** The exclusive work that it is part of. */
+  readonly exclusiveOf?: object;
   /** The entrances that were made from here. */
   entrances?: Map<Owner, Entrance>;
 }
@@ -44,16 +46,16 @@ export function currentFrame(): Frame | undefined {
 export function entranceOf(owner: Owner, here = currentFrame()): Entrance {
   const known = here?.entrances?.get(owner);
   if (known && known.frame.pending === 0 && known.frame.waiting === 0) return known;
-  const frame: Frame = { owner, waiting: 0, pending: 0 };
+  const frame: Frame = { owner, waiting: 0, pending: 0, exclusiveOf: here?.exclusiveOf };
   const resource = frames.run(frame, () => new AsyncResource("pi-agent", { requireManualDestroy: true }));
   const entrance = { frame, resource };
   if (here) (here.entrances ??= new Map()).set(owner, entrance);
   return entrance;
 }
 
-/** Runs code of the kernel's own that will enter many owners' code. */
-export function enclose<T>(fn: () => T): T {
-  return frames.run({ owner: currentOwner(), waiting: 0, pending: 0 }, fn);
+/** Runs code of the kernel's own that will enter many owners' code, as part of exclusive work where it is any. */
+export function enclose<T>(fn: () => T, exclusiveOf = currentFrame()?.exclusiveOf): T {
+  return frames.run({ owner: currentOwner(), waiting: 0, pending: 0, exclusiveOf }, fn);
 }
 
 /** Stops the clock of the handler that is running while `fn` waits for something that is not its fault. */

@@ -2,7 +2,9 @@
  * The kernel's own hook points: what each tells, and what a handler may answer.
  * A package adds its own by declaration merging into `HookPoints` and `pi.declareHook`.
  */
+
 import type { Context, Outcome, ProviderRequest, ToolResult } from "./contract.ts";
+import type { AgentError } from "./errors.ts";
 import type {
   AssistantMessage,
   Draft,
@@ -99,7 +101,7 @@ export interface HookPoints {
     { owner: string; extensionPath?: string; event: string; error: string; code: string }
   >;
   /** An error with an owner that nobody awaited, or that had no better place to go. */
-  fault: Point<"notify", { owner: string; error: Error }>;
+  fault: Point<"notify", { owner: string; error: AgentError }>;
   auto_retry_start: Point<"notify", { attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }>;
   auto_retry_end: Point<"notify", { success: boolean; attempt: number; finalError?: string }>;
   after_provider_response: Point<"notify", InTurn & { status: number; headers: Headers }>;

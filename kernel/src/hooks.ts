@@ -10,7 +10,7 @@
  */
 import type { Account } from "./account.ts";
 import type { Context, MaybePromise, Owner, Undo } from "./contract.ts";
-import { Deadlines, type Watch } from "./deadlines.ts";
+import { Deadlines, type Expiry, expired, type Watch } from "./deadlines.ts";
 import { AgentError, toAgentError } from "./errors.ts";
 import { currentFrame, type Entrance, entranceOf, type Frame } from "./frames.ts";
 import type { HookName, HookResult, Way } from "./hook-points.ts";
@@ -44,6 +44,8 @@ export interface HandlerRecord {
   handler: AnyHandler;
   context: Context;
   account?: Account;
+  /** Its extension is gone when it says so. */
+  scope?: { readonly isActive: boolean };
 }
 export interface PointState {
   readonly name: string;
@@ -95,6 +97,7 @@ export class HookTable {
   private readonly followers = new Set<(point: PointState) => void>();
   readonly deadlines = new Deadlines();
   private readonly report: (fault: HookFault) => void;
+  private readonly unheard = new Set<string>();
   /** Errors that were reported on their way through `provider_call`. */
   private readonly told = new WeakSet<object>();
 
@@ -134,6 +137,18 @@ export class HookTable {
     };
     this.at[name] = point;
     return point;
+  }
+
+  /** Reports, once each, handlers of points that nobody declares: mostly a name that is written wrongly. */
+  tellUnheard(): void {
+    for (const point of Object.values(this.at)) {
+      if (point.declared) continue;
+      for (const { owner } of point.handlers) {
+        if (this.unheard.has(`${owner.name} ${point.name}`)) continue;
+        this.unheard.add(`${owner.name} ${point.name}`);
+        this.report({ owner, event: point.name, error: unheard(point.name) });
+      }
+    }
   }
 
   /** Listens to every point that travels over the wire, also to those declared later. */
@@ -206,6 +221,7 @@ export class HookTable {
     let startedAt = begunAt;
     for (let at = 0; at < handlers.length; at++) {
       const record = handlers[at]!;
+      if (record.scope?.isActive === false) continue;
       const entrance = entranceOf(record.owner, here);
       const answer = this.call(point, record, { event, entrance });
       if (isPromise(answer)) {
@@ -315,12 +331,12 @@ class Waiting implements Watch {
     });
   }
 
-  expire(): void {
+  expire(why: Expiry): void {
     const { point } = this.dispatch;
     this.round++;
     if (this.isPending) this.frame.pending--;
     this.isPending = false;
-    const answer = this.table.fault(point, this.record.owner, late(point.name, DEADLINE_MS[point.way]));
+    const answer = this.table.fault(point, this.record.owner, late(this.record.owner, point, why));
     if (this.take(answer)) void this.follow(this.next());
   }
 
@@ -375,6 +391,7 @@ class Waiting implements Watch {
   private next(): unknown {
     const { point, handlers, event, weight } = this.dispatch;
     const record = handlers[++this.at]!;
+    if (record.scope?.isActive === false) return undefined;
     const entrance = entranceOf(record.owner);
     this.frame = entrance.frame;
     this.startedAt = weight > 0 ? performance.now() : 0;
@@ -445,9 +462,13 @@ function noStream(owner: Owner): AgentError {
   );
 }
 
-function late(hook: string, limitMs: number): AgentError {
-  return new AgentError("hook_late", `Its handler for ${hook} did not answer within ${limitMs / 1000} s.`, {
-    hint: "Answer sooner, or wait in ctx.ui, pi.complete or pi.exec, where the clock stands still.",
+function late(owner: Owner, point: PointState, why: Expiry): AgentError {
+  return expired(owner, { what: `Its handler for ${point.name}`, why, limitMs: DEADLINE_MS[point.way] });
+}
+
+function unheard(hook: string): AgentError {
+  return new AgentError("unknown_hook", `It listens to ${hook}, which nothing that is loaded fires.`, {
+    hint: "Look the name up among the events, or load the package that declares it.",
   });
 }
 

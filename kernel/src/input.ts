@@ -13,6 +13,9 @@ import { runAs } from "./frames.ts";
 import type { Image, UserContent, UserMessage } from "./messages.ts";
 import { blocksProblem } from "./shapes.ts";
 
+/** As long as an answer may take (K13). */
+const EXPANSION_LIMIT_MS = 30_000;
+
 export type InputOptions = NonNullable<Parameters<Agent["input"]>[1]>;
 
 export interface Prompt {
@@ -39,27 +42,45 @@ export async function toPrompt(core: Core, text: string, options: InputOptions):
   const input = await transformed(core, text, options);
   if (!input) return undefined;
   const { command, args } = commandIn(core, input.text);
-  const final = command?.value.expand ? await runAs(command.owner, () => command.value.expand!(args)) : input.text;
+  const final = command?.value.expand ? await expand(core, command, args) : input.text;
   const content: UserContent = input.images?.length ? [{ type: "text", text: final }, ...input.images] : final;
   const message = core.toMessage({ role: "user", content, timestamp: Date.now() }) as UserMessage;
   return { text: final, images: input.images, message };
 }
 
-async function transformed(core: Core, text: string, options: InputOptions) {
-  const { images, source = "interactive", whileRunning } = options;
-  const event = { type: "input", text, images, source, whileRunning };
+function expand(core: Core, { owner, name, value }: Registered<"command">, args: string): Promise<string> {
+  const what = `Its command /${name}`;
+  return core.hooks.deadlines.within(EXPANSION_LIMIT_MS, { owner, what }, () => value.expand!(args));
+}
+
+async function transformed(core: Core, given: string, options: InputOptions) {
+  let { images } = options;
+  let text = given;
   let isHandled = false;
-  await core.hooks.collect<"input">(core.hooks.at.input, event, (result) => {
-    if (result.action === "transform") {
-      const { text: changed, images: given = event.images } = result;
+  const event = Object.freeze({
+    type: "input",
+    source: options.source ?? "interactive",
+    whileRunning: options.whileRunning,
+    // As the handlers before left them.
+    get text() {
+      return text;
+    },
+    get images() {
+      return images;
+    },
+  });
+  await core.hooks.collect<"input">(core.hooks.at.input, event, (answer) => {
+    if (answer.action === "transform") {
+      const { text: changed, images: replaced = images } = answer;
       if (typeof changed !== "string") throw new Error("input may only transform to a text.");
-      if (given && blocksProblem(given, ["image"])) throw new Error("input may only transform to images.");
-      Object.assign(event, { text: changed, images: given });
+      if (replaced && blocksProblem(replaced, ["image"])) throw new Error("input may only transform to images.");
+      text = changed;
+      images = replaced;
     }
-    isHandled = result.action === "handled";
+    isHandled = answer.action === "handled";
     return isHandled;
   });
-  return isHandled ? undefined : event;
+  return isHandled ? undefined : { text, images };
 }
 
 function commandIn(core: Core, text: string): { command?: Registered<"command">; args: string } {

@@ -149,14 +149,23 @@ function whenEntered(core: Core, run: Run, message: Message, take: (message: Mes
 function reviewed(core: Core, run: Run, message: Message): MaybePromise<Message> {
   const point = core.hooks.at.message_end;
   if (!heard(point)) return message;
-  const event = { type: "message_end", runId: run.id, turnIndex: run.turnIndex, message };
+  let current = message;
+  const event = Object.freeze({
+    type: "message_end",
+    runId: run.id,
+    turnIndex: run.turnIndex,
+    // As the handlers before left it.
+    get message() {
+      return current;
+    },
+  });
   const asked = core.hooks.collect<"message_end">(point, event, ({ message: replacement }) => {
     if (replacement?.role !== message.role) {
       throw new Error(`message_end may only return a message with role ${message.role}.`);
     }
-    event.message = core.toMessage(replacement);
+    current = core.toMessage(replacement);
   });
-  return asked ? asked.then(() => event.message) : event.message;
+  return asked ? asked.then(() => current) : current;
 }
 
 /** Appends a message; answers the id of its entry. */
@@ -199,7 +208,8 @@ function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMess
       run,
       listener,
     );
-  const projected = core.transcript.project();
+  // A handler that wraps the call may do to the list what it likes.
+  const projected = heard(at.provider_call) ? core.transcript.view.project() : core.transcript.project();
   return heard(at.context) ? reviewedContext(core, run, projected).then(ask) : ask(projected);
 }
 

@@ -33,7 +33,7 @@ export class Projection {
   /** How many messages a compaction left: its summary, and what it kept. */
   readonly kept: number;
   /** Calls of the last answer that have no result yet, in call order. */
-  private open = new Map<string, ToolCall>();
+  open = new Map<string, ToolCall>();
   /** The id of the entry that the last answer came from. */
   private caller = "";
   private readonly edits = new Map<string, Entry<"context_edit">>();
@@ -145,27 +145,16 @@ export function paired(messages: readonly Message[]): readonly Message[] {
 
 /** The messages of a path, as they were said: without those of the system, also the failed ones. */
 export function messagesOf(path: readonly Entry[]): Message[] {
-  return path.flatMap((entry) => {
+  return path.flatMap((entry): Message[] => {
+    if (entry.type === "custom_message") return [customMessage(entry)];
     if (entry.type !== "message" || entry.message.role === "system" || entry.message.role === "bashExecution")
       return [];
     return [entry.message];
   });
 }
 
-/** The calls at the end of a branch that were never answered. */
-export function danglingCalls(path: readonly Entry[]): ToolCall[] {
-  const answered = new Set<string>();
-  for (let i = path.length - 1; i >= 0; i--) {
-    const entry = path[i]!;
-    if (entry.type !== "message") continue;
-    const message = entry.message;
-    if (message.role === "toolResult") answered.add(message.toolCallId);
-    else if (message.role === "assistant") {
-      if (message.stopReason === "error" || message.stopReason === "aborted") return [];
-      return message.content.filter((block) => block.type === "toolCall").filter((call) => !answered.has(call.id));
-    } else return [];
-  }
-  return [];
+function customMessage({ customType, content, display, details, timestamp }: Entry<"custom_message">): Message {
+  return Object.freeze({ role: "custom", customType, content, display, details, timestamp: Date.parse(timestamp) });
 }
 
 /** The result of a call whose outcome nobody knows any more. */
@@ -204,10 +193,8 @@ function toMessages(
       if (message.excludeFromContext) return undefined;
       return { role: "user", content: shellText(message), timestamp: message.timestamp };
     }
-    case "custom_message": {
-      const { customType, content, display, details } = entry;
-      return { role: "custom", customType, content, display, details, timestamp: timestamp() };
-    }
+    case "custom_message":
+      return customMessage(entry);
     case "compaction":
       return summary("compactionSummary", COMPACTION_PREFIX, entry.summary, timestamp());
     case "branch_summary":

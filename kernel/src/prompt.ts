@@ -2,10 +2,12 @@
 import { type Context, type Owner, type PromptSection, SECTION_SLOTS } from "./contract.ts";
 import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
 import { toAgentError } from "./errors.ts";
-import { runAs } from "./frames.ts";
 import type { Entry, Image, Message, SystemMessage, ToolSchema } from "./messages.ts";
 import { ABANDONED, type Run } from "./run.ts";
 import { estimateText } from "./tokens.ts";
+
+/** As long as an answer may take (K13). */
+const SECTION_LIMIT_MS = 30_000;
 
 /** What the branch says the model was told last. */
 export interface Recorded {
@@ -49,7 +51,9 @@ async function renderSection(
   const { text, owner } = section;
   if (typeof text === "string") return text.trim();
   try {
-    return (await runAs(owner, () => text(section.context))).trim();
+    const what = `Its section ${section.name}`;
+    const work = core.hooks.deadlines.within(SECTION_LIMIT_MS, { owner, what }, () => text(section.context));
+    return (await work).trim();
   } catch (thrown) {
     core.report({ owner, event: `section:${section.name}`, error: toAgentError(thrown, owner.name) });
     return "";
@@ -73,13 +77,20 @@ export async function preparePrompt(
   // Nothing will be sent any more.
   if (sections === ABANDONED) return [];
   core.systemPrompt = joinSections(sections);
-  const event = { type: "before_agent_start", prompt, images, systemPrompt: core.systemPrompt };
+  const event = Object.freeze({
+    type: "before_agent_start",
+    prompt,
+    images,
+    get systemPrompt() {
+      return core.systemPrompt;
+    },
+  });
   const added: Message[] = [];
   await core.hooks.collect<"before_agent_start">(core.hooks.at.before_agent_start, event, (answer) => {
     const { message, systemPrompt } = answer;
     if (systemPrompt !== undefined && typeof systemPrompt !== "string") throw new Error("systemPrompt must be a text.");
     if (message) added.push(core.toMessage({ ...message, role: "custom", timestamp: Date.now() }));
-    if (systemPrompt !== undefined) event.systemPrompt = core.systemPrompt = systemPrompt;
+    if (systemPrompt !== undefined) core.systemPrompt = systemPrompt;
   });
   core.recorded ??= replay(core.transcript.path());
   const message = patch(core.recorded, sections, core.loadout());

@@ -22,7 +22,7 @@ import type {
 } from "./messages.ts";
 import { ABANDONED, type Run } from "./run.ts";
 import { ANSWER_BLOCKS, blocksProblem, shapeProblem } from "./shapes.ts";
-import { emptyUsage } from "./tokens.ts";
+import { emptyUsage, wholeUsage } from "./tokens.ts";
 import { isRecord, seal, toJson } from "./values.ts";
 
 /** Pi's default for the same setting. */
@@ -184,6 +184,7 @@ function whole(message: AssistantMessage, ask: Ask): AssistantMessage {
     return failed(ask, undefined, new AgentError("malformed_response", "The answer is no assistant message."));
   }
   if (ask.signal.aborted && message.stopReason === "error") message.stopReason = "aborted";
+  if (!Number.isFinite(message.usage?.cost?.total)) message.usage = wholeUsage(message.usage);
   const ids: string[] = [];
   for (const block of message.content) {
     if (block?.type !== "toolCall") continue;

@@ -10,6 +10,8 @@ const RANK: Record<Owner["scope"], number> = {
   package: 2,
   official: 1,
   project: 0,
+  // What a child has from its parent gives way to all that it brings.
+  inherited: -1,
 };
 
 export interface Collision {
@@ -25,6 +27,8 @@ interface Slot {
   winners: Map<string, Registered>;
   /** Every claim to a name, best first. */
   claims: Map<string, Claim[]>;
+  /** The spare names that the losers of a name are reached by. */
+  spares: Map<string, string[]>;
 }
 
 function isBetter(one: Claim, other: Claim): boolean {
@@ -72,7 +76,6 @@ export class Registries {
     this.settleName(kind, slot, name);
   }
 
-  /** Losing commands stay reachable as `name:2`, `name:3` … */
   private settleName(kind: Kind, slot: Slot, name: string): void {
     this.version++;
     const claims = slot.claims.get(name)!;
@@ -81,19 +84,32 @@ export class Registries {
       slot.winners.delete(name);
     } else slot.winners.set(name, claims[0]!);
     if (kind !== "command") return;
-    for (let i = 2; i <= claims.length + 1; i++) {
-      const claim = claims[i - 1];
-      if (claim) slot.winners.set(`${name}:${i}`, claim);
-      else slot.winners.delete(`${name}:${i}`);
-    }
+    settleSpares(slot, name);
+    const of = /^(.+):\d+$/.exec(name)?.[1];
+    if (of !== undefined) settleSpares(slot, of);
   }
 
   private slot(kind: Kind): Slot {
     let slot = this.slots.get(kind);
     if (!slot) {
-      slot = { winners: new Map(), claims: new Map() };
+      slot = { winners: new Map(), claims: new Map(), spares: new Map() };
       this.slots.set(kind, slot);
     }
     return slot;
   }
+}
+
+/** Losing commands stay reachable as `name:2`, `name:3` …, as far as nobody claimed such a name. */
+function settleSpares({ winners, claims, spares }: Slot, name: string): void {
+  for (const spare of spares.get(name) ?? []) if (!claims.has(spare)) winners.delete(spare);
+  const losers = claims.get(name)?.slice(1) ?? [];
+  let number = 2;
+  const taken = losers.map((claim) => {
+    while (claims.has(`${name}:${number}`)) number++;
+    const spare = `${name}:${number++}`;
+    winners.set(spare, claim);
+    return spare;
+  });
+  if (taken.length > 0) spares.set(name, taken);
+  else spares.delete(name);
 }

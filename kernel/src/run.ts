@@ -9,7 +9,10 @@ import { AgentError } from "./errors.ts";
 import { uuidv7 } from "./values.ts";
 
 export const ABANDONED = Symbol("abandoned");
-const DEFAULT_GRACE_MS = 5_000;
+export const DEFAULT_GRACE_MS = 5_000;
+
+/** A timer that is set to more fires at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 interface Wait {
   owner: Owner | undefined;
@@ -102,7 +105,7 @@ export class Run {
         this.signal.removeEventListener("abort", end);
         resolve();
       };
-      const timer = setTimeout(end, delayMs);
+      const timer = setTimeout(end, Math.min(delayMs, MAX_DELAY_MS));
       this.signal.addEventListener("abort", end);
     });
   }

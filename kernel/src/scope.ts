@@ -31,11 +31,17 @@ export class Scope {
   private state: "staging" | "active" | "disposing" | "disposed" = "staging";
   private readonly registrations = new Set<Registration>();
   private readonly cleanups: Undo[] = [];
+  private readonly ending = new AbortController();
 
   constructor(owner: Owner, order: number) {
     this.owner = owner;
     this.order = order;
     this.account = new Account(owner);
+  }
+
+  /** Fires when it is disposed of. */
+  get signal(): AbortSignal {
+    return this.ending.signal;
   }
 
   get isActive(): boolean {
@@ -87,6 +93,7 @@ export class Scope {
   async dispose(): Promise<unknown[]> {
     if (this.state === "disposing" || this.state === "disposed") return [];
     this.state = "disposing";
+    this.ending.abort(this.stale());
     this.account.state = "unloaded";
     const failures = this.withdraw();
     this.registrations.clear();

@@ -1,10 +1,12 @@
 /** Holds what comes from tools, hooks and hosts to its shape, so that one bad value cannot poison a session (K7). */
+import { AgentError } from "./errors.ts";
 import type { Draft, EntryType, Message, Model, ThinkingLevel } from "./messages.ts";
-import { isRecord } from "./values.ts";
+import { isPromise, isRecord, seal } from "./values.ts";
 
 type BlockCheck = (block: Record<string, unknown>) => boolean;
 
 const isText = (value: unknown) => typeof value === "string";
+const isName = (value: unknown) => isText(value) && value !== "";
 
 const BLOCKS: Record<string, BlockCheck> = {
   text: ({ text }) => isText(text),
@@ -17,12 +19,15 @@ export const ANSWER_BLOCKS = ["text", "thinking", "toolCall"];
 
 /** Tells what is wrong with a message of one of the kernel's own roles; others are their packages' to check. */
 export function shapeProblem(message: Message): string | undefined {
-  const { role } = message as { role: unknown };
-  if (!isText(role)) return "it has no role";
+  if (!isRecord(message)) return "a message is no object";
+  if (!isText((message as { role: unknown }).role)) return "it has no role";
   switch (message.role) {
-    case "user":
     case "custom":
-      return isText(message.content) ? undefined : blocksProblem(message.content, USER_BLOCKS);
+      if (!isText(message.customType)) return "it has no customType";
+      if (typeof message.display !== "boolean") return "it does not say whether it is for display";
+      return contentProblem(message.content);
+    case "user":
+      return contentProblem(message.content);
     case "toolResult":
       if (!isText(message.toolCallId) || !isText(message.toolName)) return "it names no call";
       return blocksProblem(message.content, USER_BLOCKS);
@@ -37,12 +42,14 @@ export function shapeProblem(message: Message): string | undefined {
 /** Tells what is wrong with a draft of one of the kernel's own types; others are their packages' to check. */
 export function draftProblem(draft: Draft): string | undefined {
   if (!isRecord(draft)) return "an entry is no object";
+  if (!isName(draft.type)) return "an entry has no type";
   if (draft.type === "message") return shapeProblem(draft.message as Message);
   const isWhole = Object.hasOwn(DRAFTS, draft.type) ? DRAFTS[draft.type as keyof typeof DRAFTS] : undefined;
   return !isWhole || isWhole(draft as never) ? undefined : `the ${draft.type} entry lacks what such an entry has`;
 }
 
-const isContent = (content: unknown) => isText(content) || blocksProblem(content) === undefined;
+const contentProblem = (content: unknown) => (isText(content) ? undefined : blocksProblem(content));
+const isContent = (content: unknown) => contentProblem(content) === undefined;
 
 const DRAFTS: { [T in Exclude<EntryType, "message">]: (draft: Partial<Draft<T>>) => boolean } = {
   model_change: ({ provider, modelId }) => isText(provider) && isText(modelId),
@@ -60,14 +67,14 @@ const DRAFTS: { [T in Exclude<EntryType, "message">]: (draft: Partial<Draft<T>>)
   usage: ({ kind, usage }) => isText(kind) && isRecord(usage),
 };
 
-const LEVELS: readonly unknown[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+const LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 export function isThinkingLevel(value: unknown): value is ThinkingLevel {
-  return LEVELS.includes(value);
+  return LEVELS.includes(value as ThinkingLevel);
 }
 
 export function isModel(value: unknown): value is Model {
-  return isRecord(value) && isText(value.id) && isText(value.provider) && isText(value.api);
+  return isRecord(value) && isName(value.id) && isName(value.provider) && isName(value.api);
 }
 
 /** Tells what is wrong with a list of blocks of these types. */
@@ -76,4 +83,39 @@ export function blocksProblem(blocks: unknown, types: readonly string[] = USER_B
   const isWhole = (block: unknown) =>
     isRecord(block) && types.includes(String(block.type)) && BLOCKS[String(block.type)]!(block);
   return blocks.every(isWhole) ? undefined : `its content holds something else than ${types.join(", ")} blocks`;
+}
+
+/** Holds a projector's answer to what can be sent, and freezes it; nothing stands for no messages. Fails with `invalid_projection`. */
+export function assertProjection(type: string, answer: unknown): asserts answer is Message[] | undefined {
+  if (answer === undefined) return;
+  // Nobody waits for it: that it fails as well would be told as another fault.
+  if (isPromise(answer)) answer.then(undefined, () => {});
+  const problem = Array.isArray(answer) ? messagesProblem(answer as Message[]) : "it is no list of messages";
+  if (problem === undefined) return;
+  throw new AgentError("invalid_projection", `What the projector of ${type} answered cannot be sent: ${problem}.`, {
+    hint: "Answer at once, with a list of whole messages: [{ role, content, timestamp }].",
+  });
+}
+
+function messagesProblem(messages: readonly Message[]): string | undefined {
+  for (const message of messages) {
+    const problem = seal(message) ?? shapeProblem(message);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Fails with `invalid_choice`. */
+export function assertModel(value: unknown): asserts value is Model {
+  if (!isModel(value)) throw invalidChoice("model", value, "Give the model itself, such as ctx.model, not its name.");
+}
+
+/** Fails with `invalid_choice`. */
+export function assertThinkingLevel(value: unknown): asserts value is ThinkingLevel {
+  if (!isThinkingLevel(value)) throw invalidChoice("thinking level", value, `Give one of ${LEVELS.join(", ")}.`);
+}
+
+function invalidChoice(what: string, given: unknown, hint: string): AgentError {
+  const shown = typeof given === "string" ? JSON.stringify(given) : given === null ? "null" : typeof given;
+  return new AgentError("invalid_choice", `The ${what} cannot be set: ${shown} is none.`, { hint });
 }

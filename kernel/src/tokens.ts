@@ -2,6 +2,7 @@ import type { ContextUsage } from "./contract.ts";
 import type { Core } from "./core.ts";
 import type { AssistantMessage, Message, Usage } from "./messages.ts";
 import type { TranscriptTree } from "./transcript.ts";
+import { isRecord } from "./values.ts";
 
 /** Four characters make a token, an image counts as 4,800 characters: the estimate that Pi's sessions are measured by. */
 const CHARS_PER_TOKEN = 4;
@@ -16,6 +17,14 @@ export function emptyUsage(): Usage {
     totalTokens: 0,
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
   };
+}
+
+/** What a provider counted, with zeros for what it did not. */
+export function wholeUsage(given: unknown): Usage {
+  const empty = emptyUsage();
+  if (!isRecord(given)) return empty;
+  const cost = isRecord(given.cost) ? given.cost : {};
+  return { ...empty, ...given, cost: { ...empty.cost, ...cost } };
 }
 
 export function addUsage(sum: Usage, more: Usage): Usage {

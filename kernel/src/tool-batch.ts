@@ -20,7 +20,7 @@ import type { AssistantMessage, Json, JsonObject, ToolCall, ToolResultMessage } 
 import { ABANDONED, abandonedError, type Run } from "./run.ts";
 import { blocksProblem } from "./shapes.ts";
 import { prepareValidation, validate } from "./validate.ts";
-import { isPromise, isRecord, seal, toJson } from "./values.ts";
+import { copyPlain, isPromise, isRecord, seal, toJson } from "./values.ts";
 
 /** One call on its way to its result. */
 interface Call {
@@ -81,7 +81,7 @@ function check(core: Core, run: Run, { call, loadout }: { call: Call; loadout: L
 }
 
 async function askGates(core: Core, run: Run, call: Call): Promise<void> {
-  call.result = await gate(core, run, call);
+  call.result = await gate(core, run, call).catch((thrown: unknown) => problem(toAgentError(thrown).message));
   if (run.isAborted) call.result ??= problem(ABORTED);
 }
 
@@ -102,8 +102,8 @@ function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolRes
         `The arguments of ${tool.name} do not fit:\n${validation.problem}\nCall it again with what it expects.`,
       );
     call.args = validation.value;
-    seal(call.args);
-    return overLimit(core, call);
+    const bad = seal(call.args);
+    return bad ? problem(`The arguments of ${tool.name} cannot be used: ${bad}.`) : overLimit(core, call);
   } catch (thrown) {
     return problem(toAgentError(thrown).message);
   }
@@ -112,7 +112,7 @@ function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolRes
 async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | undefined> {
   const { value: tool } = call.registered!;
   const before = JSON.stringify(call.args);
-  const input = toJson(call.args) as JsonObject;
+  const input = copyPlain(call.args) as JsonObject;
   let refused: ToolResult | undefined;
   const event = {
     type: "tool_call",
@@ -131,7 +131,9 @@ async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | unde
   };
   await core.hooks.ask(core.hooks.at.tool_call, event, (answer, decider) => {
     if (answer === FAULT) refused = problem(`The call was refused: ${decider.name} failed while deciding about it.`);
-    else if (isRecord(answer) && answer.block) {
+    else if (isRecord(answer) && Object.keys(answer).length > 0 && typeof answer.block !== "boolean") {
+      throw new Error("tool_call must answer with { block: true, reason } or { block: false }.");
+    } else if (isRecord(answer) && answer.block) {
       const { reason, terminate } = answer;
       const text = typeof reason === "string" ? reason : `The call was refused by ${decider.name}.`;
       refused = { ...problem(text), terminate: terminate === true };
@@ -182,9 +184,6 @@ async function execute(core: Core, run: Run, call: Call, updates: Promise<void>[
   const { value: tool, owner } = call.registered!;
   if (run.isAborted) return problem(ABORTED);
   if (run.hasDropped(owner)) return abandoned(core, run, call);
-  // A gate of this batch may have set a limit.
-  const over = core.limits.every((limit) => call.limits!.includes(limit)) ? undefined : overLimit(core, call);
-  if (over) return over;
   let isOver = false;
   const onUpdate = (partialResult: ToolResult) => {
     if (isOver || run.isAbandoned || !heard(core.hooks.at.tool_execution_update)) return;
@@ -200,6 +199,9 @@ async function execute(core: Core, run: Run, call: Call, updates: Promise<void>[
   };
   const startedAt = performance.now();
   try {
+    // A gate of this batch may have set a limit.
+    const over = core.limits.every((limit) => call.limits!.includes(limit)) ? undefined : overLimit(core, call);
+    if (over) return over;
     const signal = run.signalOf(owner);
     const context = core.contextOf(owner);
     const { resource } = entranceOf(owner);
@@ -258,24 +260,27 @@ async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): P
 
 /** Holds a tool to its contract. Fails with a plain reason when what came back is not a result. */
 function sound(result: unknown, name: string): ToolResult {
-  if (!isRecord(result)) throw new Error(`The tool ${name} returned no result.`);
-  const { content = [], details, isError, terminate, usage } = result as Partial<ToolResult>;
-  if (blocksProblem(content)) throw new Error(`The tool ${name} returned content that is neither text nor image.`);
+  if (!isRecord(result))
+    throw new Error(`The tool ${name} returned ${typeof result}, which is no result. ${RESULT_SHAPE}`);
+  const { details, isError, terminate } = result as Partial<ToolResult>;
+  // The tool may go on using what it returned.
+  const content = copyPlain(result.content ?? []) as ToolResult["content"];
+  const usage = copyPlain(result.usage) as ToolResult["usage"];
+  if (blocksProblem(content)) {
+    throw new Error(`The tool ${name} returned content that is neither text nor image. ${RESULT_SHAPE}`);
+  }
   const bad = seal(content);
   if (bad) throw new Error(`The tool ${name} returned content that cannot be stored: ${bad}.`);
   return {
     content,
-    details: storable(details),
+    details: details === undefined ? undefined : sealedCopy(details),
     isError: isError === true || undefined,
     terminate: terminate === true || undefined,
     usage: isRecord(usage) && seal(usage) === undefined ? usage : undefined,
   };
 }
 
-/** What is not JSON is copied as far as it is. */
-function storable(value: Json | undefined): Json | undefined {
-  return value === undefined || (typeof value === "object" && seal(value) === undefined) ? value : sealedCopy(value);
-}
+const RESULT_SHAPE = 'Return { content: [{ type: "text", text: "…" }] }, with everything in it awaited.';
 
 function sealedCopy(value: unknown): Json {
   const copy = toJson(value);

@@ -4,7 +4,7 @@
  */
 import type { Projector, Transcript } from "./contract.ts";
 import { AgentError } from "./errors.ts";
-import type { Draft, Entry, Message } from "./messages.ts";
+import type { Draft, Entry, Message, ToolCall } from "./messages.ts";
 import { Projection } from "./projection.ts";
 import { seal } from "./values.ts";
 
@@ -43,6 +43,15 @@ export class TranscriptTree implements Transcript {
 
   get size(): number {
     return this.entries.length;
+  }
+
+  /** The transcript as others see it: nothing that they get is the kernel's own. */
+  readonly view: Transcript = viewOf(this);
+
+  /** The calls at the end of the branch that were never answered. */
+  get openCalls(): readonly ToolCall[] {
+    this.project();
+    return [...this.projection!.open.values()];
   }
 
   /** How many of the projected messages a compaction left: what was counted in them is not so any more. */
@@ -119,7 +128,8 @@ export class TranscriptTree implements Transcript {
     const path: Entry[] = [];
     for (let id: string | null = leaf; id !== null; ) {
       const entry = byId.get(id);
-      if (!entry) break;
+      // Stored parents may lead in a circle.
+      if (!entry || path.length === this.entries.length) break;
       path.push(entry);
       id = entry.parentId;
     }
@@ -127,7 +137,7 @@ export class TranscriptTree implements Transcript {
   }
 
   children(id: string | null): readonly Entry[] {
-    return this.indexed().byParent.get(id) ?? [];
+    return [...(this.indexed().byParent.get(id) ?? [])];
   }
 
   project(leaf?: string): readonly Message[] {
@@ -194,6 +204,22 @@ export class TranscriptTree implements Transcript {
 
 function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, "0");
+}
+
+function viewOf(tree: TranscriptTree): Transcript {
+  return {
+    get leafId() {
+      return tree.leafId;
+    },
+    get size() {
+      return tree.size;
+    },
+    get: (id) => tree.get(id),
+    path: (leaf) => tree.path(leaf),
+    children: (id) => tree.children(id),
+    project: (leaf) => [...tree.project(leaf)],
+    source: (message) => tree.source(message),
+  };
 }
 
 /** Formatting a date costs more than the rest of an append, so a millisecond is formatted once. */

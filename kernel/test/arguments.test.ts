@@ -186,6 +186,13 @@ const RUNAWAYS: [pattern: string, text: string][] = [
   ["(x+x+)+y", "x"],
   ["^(([a-z])+.)+[A-Z]([a-z])+$", "a"],
   ["^(\\w+\\s?)*$", "a"],
+  [`^${"(a|a)".repeat(28)}$`, "a"],
+  [`^${"(?:a|ab|b)".repeat(26)}$`, "ab"],
+  [`^${"a?".repeat(30)}a{30}$`, "a"],
+  [`${"a?".repeat(20)}a*a*b`, "a"],
+  ["^(a{1,9}){30}$", "a"],
+  ["^(?:(?:-a*a*)*-)*$", "-a"],
+  ["^x|a*a*a*a*b", "a"],
 ];
 
 test("K3: no pattern of a foreign schema can keep a call busy for ever, neither as a pattern nor for names", async () => {
@@ -193,11 +200,12 @@ test("K3: no pattern of a foreign schema can keep a call busy for ever, neither 
     import { prepareValidation, validate } from ${JSON.stringify(new URL("../src/validate.ts", import.meta.url).href)};
     await prepareValidation();
     for (const [pattern, text] of ${JSON.stringify(RUNAWAYS)}) {
-      for (const length of [40, 9_000]) {
+      for (const length of [15, 29, 40, 100, 390, 4_400, 9_000]) {
         process.stdout.write(JSON.stringify(pattern) + " on " + length + "; ");
         const value = text.repeat(length) + "!";
         validate({ type: "object", properties: { s: { type: "string", pattern } } }, { s: value });
         validate({ type: "object", patternProperties: { [pattern]: { type: "string" } } }, { [value]: 1 });
+        validate({ type: "object", properties: { default: { type: "string", pattern } } }, { default: value });
         validate({ type: "object", propertyNames: { pattern } }, { [value]: 1 });
         validate({ type: "object", properties: { u: { anyOf: [{ type: "number" }, { type: "string", pattern }] } } }, { u: value });
       }
@@ -209,6 +217,155 @@ test("K3: no pattern of a foreign schema can keep a call busy for ever, neither 
     (thrown: { stdout: string }) => thrown,
   );
   expect(stdout).toMatch(/all done\n$/);
+});
+
+/** Patterns as schemas have them, with a text each takes and one it does not. */
+const USUAL: [what: string, pattern: string, fits: string, fitsNot: string][] = [
+  ["a date", "^\\d{4}-\\d{2}-\\d{2}$", "2026-01-31", "2026-1-31"],
+  [
+    "a time and date",
+    "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$",
+    "2026-01-31T10:00:00.123456Z",
+    "2026-01-31 10:00",
+  ],
+  ["a slug", "^[a-z0-9]+(?:-[a-z0-9]+)*$", "a-slug-of-some-words-as-titles-have-them", "a--slug"],
+  ["an identifier", "^[A-Za-z_][A-Za-z0-9_]*$", "some_name", "1name"],
+  ["an e-mail address", "^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$", "someone.with.a.name@mail.example.org", "someone@example"],
+  [
+    "a strict e-mail address",
+    "^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}$",
+    "some.one+tag@mail.example.org",
+    "some one@example.org",
+  ],
+  ["a version", "^v?\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$", "1.22.333-beta.1+build.77", "1.22"],
+  [
+    "a UUID",
+    "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    "01890a5d-ac96-774b-bcce-b302099a8057",
+    "01890a5d",
+  ],
+  ["a colour", "^#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$", "#a0b1c2", "#a0b1"],
+  ["an IPv4 address", "^(?:\\d{1,3}\\.){3}\\d{1,3}$", "192.168.100.255", "192.168.1"],
+  ["a host", "^(?:[a-z0-9-]+\\.)+[a-z]{2,}$", "some.host.in.example.org", "host"],
+  [
+    "a web address",
+    "^https?://[^\\s/$.?#].[^\\s]*$",
+    `https://example.org/${"path/".repeat(200)}`,
+    "ftp://example.org",
+  ],
+  ["an absolute path", "^/", `/${"folder/".repeat(500)}`, "folder"],
+  ["a path of names", "^(?:/[\\w.-]+)+$", "/home/someone/some-project/file.txt", "home/someone"],
+  ["a commit", "^[0-9a-f]{7,40}$", "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3", "a94a8"],
+  ["an issue", "^[A-Z][A-Z0-9]+-\\d+$", "PROJ-1234", "proj-1"],
+  ["a telephone number", "^\\+?[0-9 ()-]{7,20}$", "+44 (0)20 7946 0958", "none"],
+  ["a language", "^[a-z]{2}(?:-[A-Z]{2})?$", "en-GB", "english"],
+  ["a word among others", "^(?:low|medium|high)$", "medium", "middle"],
+  ["something that is not empty", "\\S", `${" ".repeat(3_000)}x`, "   "],
+];
+
+test.each(USUAL)("K3: the pattern of %s is held against usual texts", (_what, pattern, takes, refuses) => {
+  const schema = object({ s: { type: "string", pattern } });
+  expect(validate(schema, { s: takes })).toMatchObject({ ok: true });
+  expect(validate(schema, { s: refuses })).toMatchObject({ ok: false });
+  expect(validate(schema, { s: `${takes}\n ` }).ok, "as long as what fits").toBe(!pattern.endsWith("$"));
+});
+
+test("K3: a text that does not match is told the pattern, and not the length that would get round it", () => {
+  const schema = object({ s: { type: "string", pattern: "^[a-z]+$" }, t: { type: "string", minLength: 3 } });
+  const { problem } = validate(schema, { s: "ABC", t: "x" }) as { problem: string };
+  expect(problem).toMatch(/^- s: .*pattern.*\^\[a-z\]\+\$.*came: "ABC"$/m);
+  expect(problem).toMatch(/^- t: .*3 characters/m);
+  expect(problem).not.toMatch(/1000/);
+});
+
+test("K3: a property may have the name of a keyword, and its schema is one all the same", () => {
+  const names = ["default", "enum", "const", "examples", "properties", "$defs", "pattern"];
+  const runaway = { type: "string", pattern: "^(a+)+$" };
+  const schema = object(Object.fromEntries(names.map((name) => [name, runaway])));
+  const given = Object.fromEntries(names.map((name) => [name, `${"a".repeat(40)}!`]));
+  expect(validate(schema, given)).toMatchObject({ ok: true });
+  const values = object({ o: { default: { pattern: "^(a+)+$" }, enum: [{ pattern: "^(a+)+$" }] } });
+  expect(validate(values, { o: { pattern: "^(a+)+$" } })).toMatchObject({ ok: true });
+});
+
+test("K3 K7: what is required is not satisfied by what is inherited, whatever the arguments call it", () => {
+  const schema = object({ path: string, n: number });
+  const given: unknown = JSON.parse('{"__proto__": {"path": "/etc"}, "n": "5"}');
+  expect(validate(schema, given)).toMatchObject({ ok: false, problem: expect.stringContaining("path") });
+  expect(validate(schema, Object.assign(Object.create({ path: "/etc" }), { n: 5 }))).toMatchObject({ ok: false });
+  const whole = validate(schema, JSON.parse('{"__proto__": {"path": "/etc"}, "n": "5", "path": "x"}'));
+  expect(JSON.stringify(whole)).toBe('{"ok":true,"value":{"__proto__":{"path":"/etc"},"n":5,"path":"x"}}');
+  const odd = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"number"}}}') as never;
+  expect(validate(odd, JSON.parse('{"__proto__": "7"}'))).toMatchObject({ ok: true });
+});
+
+const tree = {
+  $defs: {
+    node: {
+      type: "object",
+      properties: { n: { type: "integer" }, kids: { type: "array", items: { $ref: "#/$defs/node" } } },
+    },
+    alias: { $ref: "#/$defs/node" },
+    round: { $ref: "#/$defs/round" },
+    "a/b": number,
+  },
+};
+
+const REFERRED: [what: string, schema: never, given: unknown, becomes: unknown][] = [
+  ["$defs", object({ t: { $ref: "#/$defs/node" } }, [], tree), { t: { n: "1" } }, { t: { n: 1 } }],
+  ["$defs by another name", object({ t: { $ref: "#/$defs/alias" } }, [], tree), { t: '{"n":"1"}' }, { t: { n: 1 } }],
+  [
+    "$defs again and again",
+    object({ t: { $ref: "#/$defs/node" } }, [], tree),
+    { t: { kids: [{ n: "5", kids: '[{"n":"6"}]' }] } },
+    { t: { kids: [{ n: 5, kids: [{ n: 6 }] }] } },
+  ],
+  ["definitions", object({ n: { $ref: "#/definitions/n" } }, [], { definitions: { n: number } }), { n: "5" }, { n: 5 }],
+  ["another property", object({ a: number, b: { $ref: "#/properties/a" } }), { a: 1, b: "2" }, { a: 1, b: 2 }],
+  ["a name with a stroke", object({ n: { $ref: "#/$defs/a~1b" } }, [], tree), { n: "5" }, { n: 5 }],
+  ["itself", object({ n: number, kid: { $ref: "#" } }, []), { kid: { kid: { n: "3" } } }, { kid: { kid: { n: 3 } } }],
+  [
+    "$defs from an arm of a union",
+    object({ v: { anyOf: [{ $ref: "#/$defs/node" }, { type: "boolean" }] } }, [], tree),
+    { v: '{"kids":[{"n":"1"}]}' },
+    { v: { kids: [{ n: 1 }] } },
+  ],
+  [
+    "$defs from an arm that the value fits not",
+    object({ v: { anyOf: [{ $ref: "#/$defs/node" }, { type: "boolean" }] } }, [], tree),
+    { v: "true" },
+    { v: true },
+  ],
+  [
+    "itself from an arm",
+    object({ n: number, v: { anyOf: [{ $ref: "#" }, string] } }, []),
+    { v: { n: "1" } },
+    { v: { n: 1 } },
+  ],
+  ["what may be null", object({ t: { $ref: "#/$defs/node" }, n: number }, [], tree), { t: null, n: "1" }, { n: 1 }],
+];
+
+test.each(REFERRED)("K3: arguments are mended by a schema that refers to %s", (_what, schema, given, becomes) => {
+  expect(validate(schema, given)).toEqual({ ok: true, value: becomes });
+});
+
+test("K3: a reference that goes round, or to nowhere, is not followed for ever", () => {
+  for (const $ref of ["#/$defs/none", "elsewhere", "#name"]) {
+    expect(validate(object({ v: { $ref } }, ["v", "n"], { ...tree, n: number }), { v: "x" }).ok, $ref).toBe(false);
+  }
+});
+
+test("K3: a union that contains itself costs no power of the depth, neither to mend nor to tell", () => {
+  const arm = (name: string) => object({ n: number, v: { $ref: "#" } }, [name]);
+  const schema = { anyOf: [arm("a"), arm("b"), object({ n: number }, ["n"])] } as never;
+  const nested = (end: unknown, name: string) => {
+    let value = end;
+    for (let i = 0; i < 60; i++) value = { v: value, [name]: true };
+    return value;
+  };
+  expect(validate(schema, nested({ n: "1" }, "b"))).toEqual({ ok: true, value: nested({ n: 1 }, "b") });
+  const validation = validate(schema, nested({ n: "none" }, "b"));
+  expect(validation).toMatchObject({ ok: false, problem: expect.stringContaining("(arguments)") });
 });
 
 test("K3: arguments 10,000 levels deep are refused, whatever the schema, and by a hook too", async () => {

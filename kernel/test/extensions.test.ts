@@ -207,7 +207,7 @@ test("no model and no key are said before anything starts", async () => {
       id: "keyed",
       api: "x",
       env: ["PI_TEST_NO_SUCH_KEY"],
-      models: [{ id: "m", provider: "keyed" } as never],
+      models: [{ id: "m", provider: "keyed", api: "x" } as never],
     });
   await expect(createAgent({ extensions: [keyed] }).input("go")).rejects.toMatchObject({
     code: "no_key",

@@ -91,7 +91,7 @@ test.each(WAITED_FOR)(
     await hanging.promise;
     await agent.abort();
     expect(agent.state).toMatchObject({ activity: "idle", runId: undefined });
-    expect(faults).toContain(`hangs ${hook} hook_late`);
+    expect(faults).toContain(`hangs ${hook} abandoned`);
     expect(outline(events).filter((type) => type === "agent_settled")).toHaveLength(1);
     expect(await agent.input("again")).toBe("started");
     await agent.settled();

@@ -114,6 +114,26 @@ test("E3: every losing command stays reachable, in the order of rank, and the nu
   expect(ran.at(-1)).toBe("project");
 });
 
+test("E3: a name that somebody claimed is nobody's spare name, in whatever order they come and go", async () => {
+  const command = (owner: string, name: string) =>
+    named(owner, (pi) => void pi.registerCommand(name, { description: owner, handler: () => {} }));
+  const agent = createAgent({ extensions: [command("p", "review:2"), command("q", "review")] });
+  await agent.ready();
+  const held = () => [...agent.registry("command")].map(([name, { value }]) => `${name} ${value.description}`).sort();
+  expect(held()).toEqual(["review q", "review:2 p"]);
+  await agent.extend([command("r", "review"), command("s", "review")]);
+  expect(held()).toEqual(["review q", "review:2 p", "review:3 r", "review:4 s"]);
+  await agent.unload("p");
+  expect(held()).toEqual(["review q", "review:2 r", "review:3 s"]);
+  await agent.extend([command("p", "review:2")]);
+  expect(held()).toEqual(["review q", "review:2 p", "review:3 r", "review:4 s"]);
+  await agent.unload("q");
+  expect(held()).toEqual(["review r", "review:2 p", "review:3 s"]);
+  await agent.unload("r");
+  await agent.unload("s");
+  expect(held()).toEqual(["review:2 p"]);
+});
+
 test("E3 F002: tools, commands, shortcuts, flags, sections and providers follow one rule", async () => {
   const claim = (name: string, scope: Rank) =>
     named(

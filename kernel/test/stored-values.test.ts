@@ -10,10 +10,29 @@ class Point {
   x = 1;
 }
 
+/** A parent whose children know it: naive walkers take 3 ^ depth steps. */
+function family(): unknown {
+  const parent: { name: string; children: unknown[] } = { name: "p", children: [] };
+  for (let i = 0; i < 3; i++) parent.children.push({ name: `c${i}`, parent });
+  return parent;
+}
+
+function shared(depth: number): unknown {
+  let value: unknown = "end";
+  for (let i = 0; i < depth; i++) value = { left: value, right: value };
+  return value;
+}
+
 function nested(depth: number): unknown {
   let value: unknown = "end";
   for (let i = 0; i < depth; i++) value = i % 2 ? [value] : { value };
   return value;
+}
+
+class Noted extends Array<unknown> {
+  toJSON(): never {
+    throw new Error("no");
+  }
 }
 
 /** Values that no transcript can keep, made anew for each use. */
@@ -69,6 +88,10 @@ const UNFIT: [what: string, make: () => unknown][] = [
   ["half a pair in a frozen object", () => Object.freeze({ text: "half \ud83d" })],
   ["half a pair in a name", () => ({ "\ud83d": 1 })],
   ["a thing that turns to JSON by itself", () => ({ toJSON: () => 1n })],
+  ["a list of a class that turns to JSON by itself", () => Noted.from([1])],
+  ["a list with holes", () => Object.assign([], { 2: "x" })],
+  ["a cycle that branches", () => family()],
+  ["a tree of shared parts that is written as 2 ^ 150 parts", () => shared(150)],
 ];
 
 /** The places where a value from outside can enter a transcript. */
@@ -265,12 +288,12 @@ test("K7: what a caller goes on changing after it was handed over does not chang
   expect(agent.transcript.project()[0]?.content).toEqual([{ type: "text", text: "before" }]);
 });
 
-test("K7: an object that only lets nothing be added is frozen all the same", async () => {
+test("K7: what the caller goes on using is not what is stored, and is not frozen", async () => {
   const content = [Object.preventExtensions({ type: "text" as const, text: "before" })];
   const agent = createAgent({ extensions: [scripted()] });
   await agent.ready();
   agent.steer({ role: "user", content: Object.preventExtensions(content), timestamp: 1 });
-  expect(() => (content[0]!.text = "after")).toThrow(TypeError);
+  content[0]!.text = "after";
   await agent.settled();
   expect(agent.transcript.project()[0]?.content).toEqual([{ type: "text", text: "before" }]);
 });

@@ -15,6 +15,7 @@ import { createOwnView, INSIDE } from "./file-view.ts";
 import type { Check, Importer } from "./import.ts";
 import { findPlace, toText } from "./import-error.ts";
 import { belongsToProject, type Places, realPathOf, resolveFrom } from "./places.ts";
+import { tellFault } from "./told.ts";
 
 /** An extension file, and who wants it. */
 export interface Wanted {
@@ -102,41 +103,57 @@ export interface Into {
 export async function loadExtensions(wanted: readonly Wanted[], into: Into): Promise<ExtensionReport[]> {
   if (wanted.length === 0) return [];
   const { importer, check, adapt = (extension) => extension } = into;
-  const startedAt = performance.now();
   const reports = new Map<Owner, ExtensionReport>();
+  const importMs = new Map<Owner, number>();
   const owners: Owner[] = [];
   const entries = await Promise.all(
     wanted.map(async ({ path, requires, scope }): Promise<ExtensionEntry | undefined> => {
       const owner: Owner = { name: path, scope, path };
       owners.push(owner);
+      const startedAt = performance.now();
       try {
-        return { owner, requires, extension: adapt(await runAs(owner, () => importer.load(path, check))) };
+        const extension = adapt(await runAs(owner, () => importer.load(path, check)));
+        importMs.set(owner, performance.now() - startedAt);
+        return { owner, requires, extension };
       } catch (thrown) {
         const report = reportFailure(owner, { thrown, startedAt, into });
         reports.set(owner, report);
-        await tellFailure(report, into.agent);
+        await tellFault(into.agent, owner, { event: "load", error: report.error });
         return undefined;
       }
     }),
   );
   const imported = entries.filter((entry) => entry !== undefined);
-  for (const report of await into.agent.extend(imported, { replace: true })) reports.set(report.owner, locate(report));
+  const activated = await into.agent.extend(imported, { replace: true });
+  activated.forEach((report, index) => {
+    const { owner } = imported[index]!;
+    // The agent's own account, which counts the factory alone.
+    report.loadMs = roundMs(report.loadMs + importMs.get(owner)!);
+    reports.set(owner, locate(report));
+  });
   return owners.flatMap((owner) => reports.get(owner) ?? []);
 }
 
 function reportFailure(
   owner: Owner,
   { thrown, startedAt, into }: { thrown: unknown; startedAt: number; into: Into },
-): ExtensionReport {
-  const loadMs = Math.round(performance.now() - startedAt);
+): ExtensionReport & { error: AgentError } {
   const costs = { hookMs: 0, promptTokens: 0, errors: 1, slow: [] };
-  return {
-    owner,
-    state: into.alive.has(owner.name) ? "kept" : "failed",
-    loadMs,
-    ...costs,
-    error: toAgentError(thrown, owner.name),
-  };
+  const loadMs = roundMs(performance.now() - startedAt);
+  const error = toAgentError(thrown, owner.name);
+  if (!into.alive.has(owner.name)) return { owner, state: "failed", loadMs, ...costs, error };
+  return { owner, state: "kept", loadMs, ...costs, error: reword(error, { hint: KEPT }) };
+}
+
+const KEPT = "The version before goes on: mend it there and reload.";
+
+function reword(error: AgentError, { message = error.message, hint = error.hint }): AgentError {
+  const { code, cause, owner } = error;
+  return new AgentError(code, message, { hint, cause, owner });
+}
+
+function roundMs(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
 
 /** Tells whether an instance of it is loaded, be it an old one. */
@@ -154,22 +171,14 @@ export function isFound(report: ExtensionReport, { now, typedFault }: OwnExtensi
   return isOneOf(now, report) || (typedFault !== undefined && report.owner.scope === "flag");
 }
 
-/** Tells of a file that could not be imported as the kernel tells of a factory that failed. */
-async function tellFailure({ owner, error }: ExtensionReport, agent: Agent): Promise<void> {
-  if (!error) return;
-  const { message, code } = error;
-  const told = { owner: owner.name, extensionPath: owner.path, event: "load", error: message, code };
-  await agent.dispatch("extension_error", told);
-}
-
-/** Puts the place in the source before the message of a factory that threw. */
+/** Puts the place in the source before the message of a factory that threw, and says what goes on without it. */
 function locate(report: ExtensionReport): ExtensionReport {
-  const { error, owner } = report;
-  const place = error && findPlace(error.cause ?? error, owner.path ?? "");
-  if (!error || !place) return report;
-  const { code, hint, cause } = error;
-  const message = `${toText(place)}: ${error.message}`;
-  return { ...report, error: new AgentError(code, message, { hint, cause, owner: owner.name }) };
+  const { error, owner, state } = report;
+  if (!error) return report;
+  const place = findPlace(error.cause ?? error, owner.path ?? "");
+  const message = place && `${toText(place)}: ${error.message}`;
+  const hint = state === "kept" ? KEPT : undefined;
+  return message || hint ? { ...report, error: reword(error, { message, hint }) } : report;
 }
 
 function refuse(path: string, reason: string): AgentError {

@@ -1,4 +1,5 @@
 export type { EnvironmentService, LoaderHost, TrustService } from "./host.ts";
+export { findPlace, toText } from "./import-error.ts";
 export { load } from "./load.ts";
 export { nearestNames } from "./nearest-names.ts";
 export type { AskTrust, Loaded, LoadFlags, LoadMode, LoadOptions, TrustAnswer } from "./options.ts";

@@ -21,8 +21,8 @@ import { tellChange, tellDropped, tellLeaks } from "./tell-change.ts";
 import { copyWay } from "./tree.ts";
 
 export interface LifeCycle extends Pick<Host, "newSession" | "switchSession" | "fork" | "navigateTree" | "reload"> {
-  /** Resolves when what is under way is through. */
-  isThrough(): Promise<void>;
+  /** Fires the signal of what is under way; resolves when it is through. */
+  end(): Promise<void>;
 }
 
 type Reason = "new" | "resume" | "fork";
@@ -33,6 +33,7 @@ const HOST = { name: "host", scope: "host" } as const;
 
 /** Makes the life cycle of an agent. Each operation fails with `session_busy` while it cannot be. */
 export function createLifeCycle(phases: Phases): LifeCycle {
+  const ending = new AbortController();
   let current: { what: string; through: Promise<void> } | undefined;
   const alone = async <T>(what: string, change: () => Promise<T>): Promise<T> => {
     if (current) throw busy(what, `it is about to ${current.what}`);
@@ -47,7 +48,10 @@ export function createLifeCycle(phases: Phases): LifeCycle {
   };
   const settle = (what: string) => settleAgent(phases, what);
   return {
-    isThrough: async () => current?.through,
+    end: async () => {
+      ending.abort();
+      await current?.through;
+    },
 
     newSession: ({ parentSession } = {}) =>
       alone("begin a session", async () => {
@@ -91,7 +95,8 @@ export function createLifeCycle(phases: Phases): LifeCycle {
       alone("go to another entry", async () => {
         const { agent } = phases;
         if (!agent.transcript.get(entryId)) throw unknownEntry(entryId);
-        return navigate(agent, { entryId, options, settle: () => settle("go to another entry") });
+        const { signal } = ending;
+        return navigate(agent, { entryId, options, signal, settle: () => settle("go to another entry") });
       }),
 
     reload: () => alone("reload", () => reload(phases, () => settle("reload"))),

@@ -6,11 +6,16 @@ import { leafFor, leftBehind } from "./tree.ts";
 interface Move {
   entryId: string;
   options: NavigateOptions;
+  /** Fires when the agent is disposed of. */
+  signal: AbortSignal;
   settle: () => Promise<void>;
 }
 
 /** Moves the leaf. Fails with `no_service` where a summary is asked for and nothing that is loaded makes one. */
-export async function navigate(agent: Agent, { entryId, options, settle }: Move): Promise<{ cancelled: boolean }> {
+export async function navigate(
+  agent: Agent,
+  { entryId, options, signal, settle }: Move,
+): Promise<{ cancelled: boolean }> {
   const { transcript } = agent;
   const to = leafFor(transcript.get(entryId)!);
   if (entryId === transcript.leafId && options.label === undefined) return { cancelled: false };
@@ -19,7 +24,6 @@ export async function navigate(agent: Agent, { entryId, options, settle }: Move)
   const { commonAncestorId, entries: entriesToSummarize } = leftBehind(transcript, { from: transcript.leafId, to });
   const place = { targetId: entryId, oldLeafId: transcript.leafId, commonAncestorId, entriesToSummarize };
   const preparation = { ...place, userWantsSummary, customInstructions, label };
-  const { signal } = new AbortController();
   const answer = (await sessions?.fire?.("session_before_tree", { preparation, signal })) ?? {};
   if (answer.cancel) return { cancelled: true };
   await settle();

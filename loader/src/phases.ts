@@ -140,7 +140,7 @@ export class Phases {
 
   /** Unloads everything, once a change that is under way is through. */
   async end(): Promise<LeakReport> {
-    await this.lifeCycle.isThrough();
+    await this.lifeCycle.end();
     this.stopGuard();
     const report = await this.agent.dispose();
     this.importer.dispose();

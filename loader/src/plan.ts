@@ -24,6 +24,8 @@ export interface PlanItem {
   members: Readonly<Record<string, string>>;
   verdict: Verdict;
   reason: string;
+  /** What to do about a refusal, where something helps. */
+  hint?: string;
   /** The command that would let it load. */
   allow?: string;
   /** Services that an extension needs first, each with the package that provides it. */

@@ -39,6 +39,8 @@ export function wordWithheld({ key, reason }: WithheldSetting): AgentError {
   );
 }
 
+const SLOW = "Do the work elsewhere, or keep what it found.";
+
 /** Words what an extension did wrong during the start. */
 export function wordExtensionFault(
   event: string,
@@ -47,14 +49,16 @@ export function wordExtensionFault(
   if (code === "name_taken") {
     return new AgentError(code, error, { hint: "Rename one of the two, or leave one out.", owner });
   }
+  if (code === "hook_slow")
+    return new AgentError(code, `${owner} is slow on ${event}: ${error}`, { hint: SLOW, owner });
   const hint = `The start went on without it. Look at what it does on ${event}.`;
   return new AgentError(code, `${owner} failed on ${event}: ${error}`, { hint, owner });
 }
 
 /** Words why a path inside the project that was typed with -e cannot be loaded. */
-export function wordTypedRefusal({ path, reason }: PlanItem): AgentError {
+export function wordTypedRefusal({ path, reason, hint }: PlanItem): AgentError {
   return new AgentError("extension_refused", `${toPrintable(path)} was asked for with -e, and ${reason}.`, {
-    hint: "Name a .ts or .js file, or a folder that is an extension.",
+    hint: hint ?? "Name a .ts or .js file, or a folder that is an extension.",
   });
 }
 

@@ -7,7 +7,7 @@
  *
  * Regular files only, below limits; everything that cannot be accepted is in the plan as refused, with its reason (T5).
  */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Registered } from "@pi-agent/kernel";
 import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
 import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
@@ -27,6 +27,7 @@ import {
   type PlanItem,
   type Verdict,
 } from "./plan.ts";
+import { toPrintable } from "./printable.ts";
 import type { SettingsStore } from "./settings.ts";
 
 export interface ScanInput {
@@ -101,7 +102,7 @@ class Scan {
       reason,
       ...(found.requires && { requires: found.requires }),
     };
-    if (typeof read === "string") this.items.set(id, { ...item, verdict: "refused", reason: read });
+    if (!Array.isArray(read)) this.items.set(id, { ...item, verdict: "refused", ...read });
     else {
       const members = Object.fromEntries(read.map((member) => [belowBoundary(boundary, member.path), toText(member)]));
       const allow = verdict === "held" ? { allow: "pi --approve" } : {};
@@ -220,15 +221,22 @@ class Scan {
     if (this.view.kindOf(path) !== "missing") this.add({ path, root: path }, claim);
   }
 
-  private readFound(found: Found, claim: Claim): Member[] | string {
-    if (found.refusal !== undefined) return found.refusal;
+  private readFound(found: Found, claim: Claim): Member[] | Pick<PlanItem, "reason" | "hint"> {
+    if (found.refusal !== undefined) return { reason: found.refusal };
     try {
       const isText = claim.grade !== "executable" && found.root === found.path;
       return readMembers(this.view, found.root, isText ? MAX_TEXT_BYTES : undefined);
     } catch (thrown) {
-      if (thrown instanceof Refusal) return thrown.message;
-      throw thrown;
+      if (!(thrown instanceof Refusal)) throw thrown;
+      const isWhole = claim.kind === "extension" && found.root !== found.path;
+      return { reason: thrown.message, ...(isWhole && { hint: this.wordLess(found.path) }) };
     }
+  }
+
+  /** Words how an extension loads whose folder cannot be accepted as a whole, mostly for what it is developed with. */
+  private wordLess(path: string): string {
+    const file = relative(this.input.places.cwd, path);
+    return `Name its file: -e ${toPrintable(file.startsWith("..") ? file : `./${file}`)}, or run npm prune --omit=dev there.`;
   }
 }
 

@@ -24,15 +24,14 @@ export function tellDropped(ui: Ui, { steering, followUp }: Queue): void {
 
 /**
  * Tells what unloaded extensions left behind: undos that failed, and what there is more of than `before`. Each is an
- * `extension_error` and a problem of the report, once.
+ * `extension_error` and a problem of the report.
  */
 export async function tellLeaks(phases: Phases, before?: Holdings): Promise<void> {
   const { leaks, unloaded } = phases.roster.takeLeft();
-  const errors = leaks.map(({ owner, what }) => wordUndo(owner, what));
-  if (before && unloaded.length > 0) {
-    for (const left of await findLeft(before)) errors.push(wordLeft(left, unloaded));
-  }
-  for (const error of errors) await phases.told.addLeak(phases.agent, error);
+  const { told, agent } = phases;
+  for (const { owner, what } of leaks) await told.addUndo(agent, wordUndo(owner, what));
+  if (!before || unloaded.length === 0) return;
+  for (const left of await findLeft(before)) await told.addLeft(agent, wordLeft(left, unloaded));
 }
 
 function wordUndo(owner: string, what: string): AgentError {
@@ -41,7 +40,12 @@ function wordUndo(owner: string, what: string): AgentError {
 }
 
 function wordLeft({ name, number }: { name: string; number: number }, unloaded: readonly string[]): AgentError {
-  const owner = unloaded.join(", ");
-  const message = `After the reload there is more than before (${number} × ${name}): an old version of ${toPrintable(owner)} left it, unless a new one began it.`;
-  return new AgentError("reload_leak", message, { owner, hint: "End timers, handles and listeners in pi.onDispose." });
+  const [owner, ...others] = unloaded;
+  const who =
+    others.length === 0
+      ? `the old version of ${toPrintable(owner!)} may have left it, or the new one began it`
+      : `an old version may have left it, or a new one began it; reloaded were ${toPrintable(unloaded.join(", "))}`;
+  const message = `After the reload there is more than before (${number} × ${name}): ${who}.`;
+  const hint = "End timers, handles and listeners in pi.onDispose.";
+  return new AgentError("reload_leak", message, { hint, owner: others.length === 0 ? owner : undefined });
 }

@@ -1,5 +1,5 @@
 /** What a person should know about the last load, beside what their files say. */
-import type { Agent, AgentError, Undo } from "@pi-agent/kernel";
+import type { Agent, AgentError, Owner, Undo } from "@pi-agent/kernel";
 import { wordExtensionFault } from "./problems.ts";
 
 export class Told {
@@ -11,7 +11,7 @@ export class Told {
   trust: AgentError[] = [];
   /** What extensions did wrong while the agent was loaded or changed. */
   faults: AgentError[] = [];
-  private readonly leaks = new Set<string>();
+  private readonly undos = new Set<string>();
 
   get all(): AgentError[] {
     return [...(this.moved ? [this.moved] : []), ...this.files, ...this.trust, ...this.faults];
@@ -39,12 +39,27 @@ export class Told {
     });
   }
 
-  /** Tells of something that an extension left, once in the life of an agent. */
-  async addLeak(agent: Agent, error: AgentError): Promise<void> {
-    const { message, code, owner = "" } = error;
-    if (this.leaks.has(message)) return;
-    this.leaks.add(message);
-    this.add("faults", [error]);
-    await agent.dispatch("extension_error", { owner, event: "reload", error: message, code });
+  /** Tells of an undo that failed, once in the life of an agent. */
+  async addUndo(agent: Agent, error: AgentError): Promise<void> {
+    if (this.undos.has(error.message)) return;
+    this.undos.add(error.message);
+    await this.addLeft(agent, error);
   }
+
+  /** Tells of something that a reload left. Without an owner it is the host that tells it. */
+  async addLeft(agent: Agent, error: AgentError): Promise<void> {
+    this.add("faults", [error]);
+    await tellFault(agent, { name: error.owner ?? "host" }, { event: "reload", error });
+  }
+}
+
+/** Tells what an extension did wrong, as the kernel does. */
+export async function tellFault(
+  agent: Agent,
+  { name: owner, path: extensionPath }: Pick<Owner, "name" | "path">,
+  { event, error }: { event: string; error: AgentError },
+): Promise<void> {
+  const { message, code } = error;
+  await agent.dispatch("fault", { owner, error });
+  await agent.dispatch("extension_error", { owner, extensionPath, event, error: message, code });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createAgent } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
 import { SCAN_LIMITS } from "../src/file-view.ts";
-import { makePipe, planOf, project, verdicts } from "./loading.ts";
+import { loadIn, makePipe, planOf, project, verdicts } from "./loading.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -334,4 +334,24 @@ test("T5: lists of 40,000 entries are refused, visibly", async () => {
     "skill:.pi/settings.json": "refused: lists more than 200 paths of one kind",
     "prompt:.pi/prompts": "refused: has more than 200 patterns in .gitignore",
   });
+});
+
+test("a folder of an extension that cannot be accepted for what lies in it says how its file loads", async () => {
+  const entry = ".pi/extensions/big/dist/index.js";
+  const at = await project({
+    files: {
+      [entry]: "export default () => {};",
+      ".pi/extensions/big/package.json": JSON.stringify({ pi: { extensions: ["dist/index.js"] } }),
+      ".pi/extensions/big/node_modules/dev/a.js": "x".repeat(11 << 20),
+      ".pi/extensions/big/node_modules/dev/b.js": "x".repeat(11 << 20),
+    },
+  });
+  const { items } = await planOf(at);
+  const refused = { verdict: "refused", reason: "is larger than 20 MB" };
+  const hint = `Name its file: -e ./${entry}, or run npm prune --omit=dev there.`;
+  expect(items).toMatchObject([{ ...refused, hint }]);
+  const typed = loadIn(at, { flags: { extensions: ["./.pi/extensions/big"] } });
+  await expect(typed).rejects.toMatchObject({ code: "extension_refused", hint });
+  const { report } = await loadIn(at, { flags: { extensions: [`./${entry}`] } });
+  expect(report.extensions).toMatchObject([{ state: "loaded" }]);
 });

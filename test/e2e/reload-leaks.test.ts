@@ -64,20 +64,24 @@ const LEAKS: [string, string, RegExp][] = [
   ["a listener of the process", "process.on('SIGUSR2', () => {});", /1 × listener for "SIGUSR2" of the process/],
 ];
 
-test.each(LEAKS)("what an old instance leaves is told once, with who it may be: %s", async (_what, body, told) => {
-  const ends: { close?(): void }[] = [];
-  Object.assign(globalThis, { ends });
-  onTestFinished(() => {
-    for (const end of ends) if (end.close) end.close();
-    for (const end of ends) clearInterval(end as never);
-    process.removeAllListeners("SIGUSR2");
-  });
-  const source = `import { createServer } from "node:net";\nexport default (pi) => { ${body} };`;
-  const at = await loadAgent({ agentFiles: { "extensions/leaky.ts": source } });
-  for (let i = 0; i < 3; i++) await at.host.reload();
-  expect(at.errors).toEqual([expect.stringMatching(told)]);
-  expect(at.errors[0]).toMatch(/^reload_leak of .*leaky\.ts/);
-});
+test.each(LEAKS)(
+  "what an old instance leaves is told after each reload, with who it may be: %s",
+  async (_what, body, told) => {
+    const ends: { close?(): void }[] = [];
+    Object.assign(globalThis, { ends });
+    onTestFinished(() => {
+      for (const end of ends) if (end.close) end.close();
+      for (const end of ends) clearInterval(end as never);
+      process.removeAllListeners("SIGUSR2");
+    });
+    const source = `import { createServer } from "node:net";\nexport default (pi) => { ${body} };`;
+    const at = await loadAgent({ agentFiles: { "extensions/leaky.ts": source } });
+    for (let i = 0; i < 3; i++) await at.host.reload();
+    expect(at.errors.length).toBeGreaterThan(1);
+    for (const error of at.errors) expect(error).toMatch(told);
+    expect(at.errors[0]).toMatch(/^reload_leak of .*leaky\.ts/);
+  },
+);
 
 test("an undo that fails is told once, with its owner, and keeps nothing from being reloaded", async () => {
   const source = 'export default (pi) => pi.onDispose(() => { throw new Error("stuck"); });';

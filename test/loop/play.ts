@@ -83,6 +83,8 @@ export async function playOn(agent: Agent): Promise<string | undefined> {
 function createStage(scenario: Scenario) {
   const requests: (readonly Message[])[] = [];
   const returned: Queue[] = [];
+  /** Prompts that were told that they were aborted before their run began. */
+  const refused: string[] = [];
   const queued: string[] = [];
   const pending: Promise<unknown>[] = [];
   let ctx: Context | undefined;
@@ -102,7 +104,11 @@ function createStage(scenario: Scenario) {
   const prompt = async (how: "steer" | "followUp" = "steer") => {
     const text = nameNext();
     queued.push(text);
-    await agent.input(text, { whileRunning: how });
+    await agent.input(text, { whileRunning: how }).catch((thrown: { code?: string }) => {
+      // An abort gives back what had not begun.
+      if (thrown.code !== "aborted") throw thrown;
+      refused.push(text);
+    });
   };
   const deeds: Record<Deed["what"], () => void> = {
     abort,
@@ -113,7 +119,7 @@ function createStage(scenario: Scenario) {
     "input later": () => keep(prompt("followUp")),
     clear: () => void returned.push(agent.clearQueue()),
     continue: () => keep(agent.continue().catch(refusedOnly("cannot_continue", "busy"))),
-    exclusive: () => ctx && keep(ctx.exclusive("compacting", () => ticks(3))),
+    exclusive: () => ctx && keep(ctx.exclusive("compacting", () => ticks(3)).catch(refusedOnly("abandoned"))),
     register: () => void api?.registerTool(toolOf(`late${moments}`, false)),
     deactivate: () => agent.setActiveTools(["parallel"]),
   };
@@ -159,6 +165,7 @@ function createStage(scenario: Scenario) {
       ...agent.transcript.path().map((entry) => (entry.type === "message" ? entry.message : undefined)),
       ...[...returned, agent.queue].flatMap(({ steering, followUp }) => [...steering, ...followUp]),
     ].map((message) => (message?.role === "user" ? message.content : undefined));
+    texts.push(...refused);
     return new Map(queued.map((text) => [text, texts.filter((each) => each === text).length]));
   };
   const close = () => {

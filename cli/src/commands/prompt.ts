@@ -1,6 +1,7 @@
 /** `pi prompt [--json | --text]`: what the next run would send before the conversation, part by part, with its price. */
 import type { Agent, Owner, PromptSection } from "@pi-agent/kernel";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { reportFaults } from "../report-faults.ts";
 import type { Output } from "../stdout-guard.ts";
 import { formatTable } from "../table.ts";
 import { toTerminalText } from "../terminal-text.ts";
@@ -23,7 +24,9 @@ export async function showPrompt(
   const [form, ...more] = args;
   if (more.length > 0 || (form !== undefined && form !== "--json" && form !== "--text"))
     return refuseArguments(["prompt", ...args], "pi prompt [--json | --text]");
+  const stop = reportFaults(agent);
   const sections = await agent.promptSections();
+  await stop();
   const tools = priceTools(agent);
   if (form === "--json") output.write(`${JSON.stringify(toData(sections, tools), null, 2)}\n`);
   else {

@@ -37,6 +37,7 @@ function describePlan({ plan, decision, decidedBy }: LoadReport): string {
     "",
     table,
     ...describeAllowing(plan.items),
+    ...plan.items.flatMap(({ id, kind, hint }) => (hint ? [`${show(id.slice(kind.length + 1))}: ${show(hint)}`] : [])),
     "Trust decides what loads. It is no sandbox: what loads and runs has your account's rights.",
     "",
   ].join("\n");

@@ -119,3 +119,16 @@ test("a temp folder in the working directory keeps no compiled code either", asy
   await runPi(["--help"], { PI_CODING_AGENT_DIR: here, TMPDIR: here }, [], here);
   expect(readdirSync(here)).toEqual([]);
 });
+
+test("what a launcher puts into NODE_PATH is not found any more once the command runs", async () => {
+  const hidden = join(root, "hidden-packages");
+  mkdirSync(join(hidden, "hidden"), { recursive: true });
+  writeFileSync(join(hidden, "hidden", "index.js"), "");
+  const look = `const look = () => { try { return require.resolve("hidden") && "found"; } catch (e) { return e.code; } };
+    const before = look();
+    require(${JSON.stringify(PI)}).run(["--help"]);
+    console.error("looked", before, look(), process.env.NODE_PATH);`;
+  const env = { PATH: process.env.PATH, HOME: root, TMPDIR: root, NODE_PATH: hidden };
+  const { stderr } = await finish(spawn(process.execPath, ["-e", look], { env, cwd: root }));
+  expect(stderr).toContain("looked found MODULE_NOT_FOUND undefined\n");
+});

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { showPrompt } from "../../src/commands/prompt.ts";
 import { createScriptedAgent } from "../scripted-agent.ts";
 
@@ -80,5 +80,19 @@ test("pi prompt --text is the prompt that the model gets, letter by letter", asy
 test.each([[["--jsn"]], [["--json", "--text"]], [["all"]]])("pi prompt %j is wrong usage", async (args) => {
   const { agent, code, written } = await show(args);
   expect({ code, written }).toEqual({ code: 2, written: "" });
+  await agent.dispose();
+});
+
+test("pi prompt tells of a section that throws on standard error", async () => {
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  const broken = () => {
+    throw new Error("no manners");
+  };
+  const { agent, code } = await show([], {
+    extensions: [(pi) => void pi.register("section", "manners", { slot: "rules", text: broken })],
+  });
+  expect(code).toBe(0);
+  expect(written.mock.calls.map(([text]) => text).join("")).toMatch(/failed in section:manners\n {2}why: no manners\n/);
   await agent.dispose();
 });

@@ -5,7 +5,7 @@
  * stands for. What has no form there is told in the description, so that the model knows all that is checked.
  */
 import type { JsonObject } from "@pi-agent/kernel";
-import { isObjectSchema, toObjectSchema } from "@pi-agent/wire";
+import { isObjectSchema, resolveReference, toObjectSchema } from "@pi-agent/wire";
 
 const PLAIN = ["type", "title", "minItems", "maxItems", "minimum", "maximum", "required", "default"];
 const FORMATS = ["date-time", "date", "time", "int32", "int64", "float", "double"];
@@ -63,7 +63,7 @@ function rewrite(given: unknown, at: Place): JsonObject {
 /** Rewrites what references stand for together with the schemas beside them. A circle is not followed again. */
 function follow(references: readonly string[], beside: readonly JsonObject[], { root, open }: Place): JsonObject {
   const fresh = references.filter((reference) => !open.includes(reference));
-  const targets = fresh.map((reference) => resolve(reference, root));
+  const targets = fresh.map((reference) => (reference === "#" ? root : asObject(resolveReference(reference, root))));
   return rewrite(merge([...targets, ...beside]), { root, open: [...open, ...fresh] });
 }
 
@@ -99,12 +99,6 @@ function merge(schemas: readonly JsonObject[]): JsonObject {
 function withoutReference(schema: JsonObject): JsonObject {
   const { $ref: _, ...rest } = schema;
   return rest;
-}
-
-function resolve(reference: string, root: JsonObject): JsonObject {
-  let target: unknown = root;
-  for (const step of reference.replace(/^#\/?/, "").split("/").filter(Boolean)) target = asObject(target)[step];
-  return asObject(target);
 }
 
 function rewriteEach(schemas: JsonObject, at: Place): JsonObject {

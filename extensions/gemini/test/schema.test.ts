@@ -25,6 +25,11 @@ test.each<[string, object, object]>([
     { $ref: "#/definitions/A", description: "Mine." },
     { type: "integer", minimum: 1, description: "Mine." },
   ],
+  [
+    "a reference with escaped characters is followed",
+    { $ref: "#/definitions/odd~1name%20~0", description: "Mine." },
+    { type: "null", description: "Mine." },
+  ],
   ["a reference to itself stays one", { $ref: "#/definitions/Tree" }, { $ref: "#/$defs/Tree" }],
   [
     "checks without a form are told in the description",
@@ -61,6 +66,7 @@ test.each<[string, object, object]>([
 ])("in a schema %s", (_, given, expected) => {
   const definitions = {
     A: { type: "integer", minimum: 1 },
+    "odd/name ~": { type: "null" },
     Tree: { type: "object", properties: { next: { $ref: "#/definitions/Tree", description: "Again." } } },
   };
   const root = { type: "object", properties: { it: given }, definitions };

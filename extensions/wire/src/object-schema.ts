@@ -36,7 +36,7 @@ export function toObjectSchema(schema: JsonObject): JsonObject {
 function listArms(schema: JsonObject, root: JsonObject, depth: number): JsonObject[] {
   if (depth > MAX_DEPTH) return [];
   const open = (part: unknown) => listArms(asObject(part), root, depth + 1);
-  if (typeof schema.$ref === "string") return open(resolve(schema.$ref, root));
+  if (typeof schema.$ref === "string") return open(resolveReference(schema.$ref, root));
   const own = merge([schema, ...asList(schema.allOf).flatMap(open)]);
   const arms = [...asList(schema.anyOf), ...asList(schema.oneOf)].flatMap(open);
   return arms.length === 0 ? [own] : arms.map((arm) => merge([own, arm]));
@@ -53,13 +53,22 @@ function commonNames([first = [], ...others]: readonly (readonly unknown[])[]): 
   return [...new Set(first)].filter((name) => others.every((names) => names.includes(name)));
 }
 
-/** Follows a JSON pointer within the schema. */
-function resolve(reference: string, root: JsonObject): unknown {
+/** Follows a reference into the schema, `#/…`, to what stands there; `undefined` for any other. */
+export function resolveReference(reference: string, root: JsonObject): unknown {
   if (!reference.startsWith("#/")) return undefined;
   let at: unknown = root;
   for (const step of reference.slice(2).split("/"))
-    at = asObject(at)[decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")];
+    at = asObject(at)[decode(step).replaceAll("~1", "/").replaceAll("~0", "~")];
   return at;
+}
+
+/** A lone `%` stands for itself. */
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
 }
 
 function asObject(value: unknown): JsonObject {

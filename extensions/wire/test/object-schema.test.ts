@@ -1,6 +1,6 @@
 import type { JsonObject } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
-import { isObjectSchema, toObjectSchema } from "../src/object-schema.ts";
+import { isObjectSchema, resolveReference, toObjectSchema } from "../src/object-schema.ts";
 
 const text = { type: "string" };
 const number = { type: "number" };
@@ -39,4 +39,14 @@ test("a reference is followed, the parts of allOf are one, and definitions stay"
 
 test("a reference to itself ends", () => {
   expect(toObjectSchema({ $ref: "#" })).toEqual({ type: "object", properties: {} });
+});
+
+test("a reference is read as a JSON pointer in a fragment: ~1, ~0 and %xx, and a lone % is itself", () => {
+  const root: JsonObject = { $defs: { "a/b": text, "c~d": number, "e f": text, "100%": number } };
+  const found = ["a~1b", "c~0d", "e%20f", "100%"].map((name) => resolveReference(`#/$defs/${name}`, root));
+  expect(found).toEqual([text, number, text, number]);
+  expect([resolveReference("#/$defs/none", root), resolveReference("other.json", root)]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });

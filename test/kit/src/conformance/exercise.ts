@@ -1,6 +1,6 @@
-import type { JsonObject, Registered } from "@pi-agent/kernel";
+import type { JsonObject, Owner, Registered } from "@pi-agent/kernel";
 import type { ScriptedCall } from "../wire-server/turn.ts";
-import { type Instance, SUBJECT } from "./instance.ts";
+import type { Instance } from "./instance.ts";
 import type { ConformanceOptions } from "./options.ts";
 import { sampleArguments } from "./sample-arguments.ts";
 
@@ -28,8 +28,8 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
 }
 
 /** Lists the calls that try each of the extension's tools once. */
-export function listCalls({ agent }: Instance, given: ConformanceOptions): ScriptedCall[] {
-  return ownOf(agent.registry("tool").values()).flatMap(({ name, value }) => {
+export function listCalls({ agent, owner }: Instance, given: ConformanceOptions): ScriptedCall[] {
+  return ownOf(owner, agent.registry("tool").values()).flatMap(({ name, value }) => {
     const args = given.calls?.[name] ?? sampleArguments(value.parameters);
     return args === false ? [] : [{ name, arguments: args as JsonObject }];
   });
@@ -95,13 +95,13 @@ async function runBounded({ agent, use }: Instance): Promise<void> {
   use.isResting = true;
 }
 
-function listCommands({ agent }: Instance, given: ConformanceOptions): string[] {
-  return ownOf(agent.registry("command").values()).flatMap(({ name }) => {
+function listCommands({ agent, owner }: Instance, given: ConformanceOptions): string[] {
+  return ownOf(owner, agent.registry("command").values()).flatMap(({ name }) => {
     const args = given.commands?.[name] ?? "";
     return args === false ? [] : [`/${name} ${args}`.trim()];
   });
 }
 
-export function ownOf<R extends Registered>(all: Iterable<R>): R[] {
-  return [...all].filter(({ owner }) => owner.name === SUBJECT.name);
+export function ownOf<R extends Registered>(subject: Owner, all: Iterable<R>): R[] {
+  return [...all].filter(({ owner }) => owner.name === subject.name);
 }

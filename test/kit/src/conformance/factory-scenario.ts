@@ -1,5 +1,5 @@
-import { isAgentError } from "@pi-agent/kernel";
-import { openInstance, SUBJECT } from "./instance.ts";
+import { isAgentError, type Owner } from "@pi-agent/kernel";
+import { anonymous, openInstance } from "./instance.ts";
 import { listHookFailures } from "./judges.ts";
 import type { Observation } from "./observation.ts";
 import type { Subject } from "./options.ts";
@@ -11,9 +11,11 @@ import { catchStrayErrors } from "./stray-errors.ts";
 export async function judgeFactory(subject: Subject, first: Observation): Promise<string[]> {
   // What goes wrong in a handler is for another claim, and mostly a mistake that nobody meant to tell.
   const inHooks = new Set(listHookFailures(first).map(({ message }) => message));
-  const problems = first.errors.filter(({ message }) => !inHooks.has(message)).flatMap(judgeError);
+  const problems = first.errors
+    .filter(({ message }) => !inHooks.has(anonymous(first.owner, message)))
+    .flatMap((error) => judgeError(error, first.owner));
   const { error } = first.report;
-  if (error) return [`It cannot be loaded: ${error.message}`, ...judgeError(error), ...problems];
+  if (error) return [`It cannot be loaded: ${error.message}`, ...judgeError(error, first.owner), ...problems];
   if (first.networkUses > 0)
     problems.push("Its factory reaches for the network: do it in session_start, or at first use.");
   const bare = await loadOnce(subject, true);
@@ -35,7 +37,7 @@ async function loadOnce(subject: Subject, isBare: boolean) {
 }
 
 /** What happened and why, what to do, and whose it is. */
-function judgeError(thrown: unknown): string[] {
+function judgeError(thrown: unknown, subject: Owner): string[] {
   const about = `Its error "${String((thrown as { message?: unknown }).message ?? thrown)}"`;
   if (!isAgentError(thrown)) return [`${about} has no parts: make it with pi.error(code, message, { hint }).`];
   const { code, hint, owner } = thrown as { code: string; hint?: string; owner?: string };
@@ -44,6 +46,6 @@ function judgeError(thrown: unknown): string[] {
   if (code === "extension_failed")
     problems.push(`${about} has no code: make it with pi.error(code, message, { hint }).`);
   else if (hint === undefined) problems.push(`${about} does not say what to do: give pi.error a hint.`);
-  if (owner !== SUBJECT.name) problems.push(`${about} names no owner.`);
+  if (owner !== subject.name) problems.push(`${about} names no owner.`);
   return problems;
 }

@@ -1,4 +1,5 @@
 /** One loaded copy of an extension, in an agent of its own with a model that follows a script. */
+import { randomBytes } from "node:crypto";
 import {
   type Agent,
   type AgentError,
@@ -17,10 +18,13 @@ import { type AbsentUi, createAbsentUi } from "./absent-ui.ts";
 import type { Subject } from "./options.ts";
 import { createUse, type Use, watchExtension } from "./watched-api.ts";
 
-export const SUBJECT: Owner = { name: "the-extension", scope: "package" };
 const DEFAULT_GRACE_MS = 2_000;
+/** Long enough not to be part of any other word. */
+const NAME_LENGTH = 12;
 
 export interface Instance extends AsyncDisposable {
+  /** Whom the extension is loaded as: another name each time, so that none can know the suite by it. */
+  owner: Owner;
   agent: Agent;
   ui: AbsentUi;
   use: Use;
@@ -57,11 +61,13 @@ export async function openInstance(subject: Subject, { isBare = false } = {}): P
     graceMs: given.graceMs ?? DEFAULT_GRACE_MS,
     host: isBare ? undefined : hostOf(subject, project, { ui, settingsListeners }),
   });
-  const noted = noteFailures(agent);
+  const owner = nameOwner();
+  const noted = noteFailures(agent, owner);
   await agent.ready();
   const use = createUse();
-  const report = await load(agent, subject, { use });
+  const report = await load(agent, subject, { owner, use });
   return {
+    owner,
     agent,
     ui,
     use,
@@ -77,13 +83,24 @@ export async function openInstance(subject: Subject, { isBare = false } = {}): P
   };
 }
 
+/** A name such as a package might have. */
+function nameOwner(): Owner {
+  const letters = Array.from(randomBytes(NAME_LENGTH), (byte) => String.fromCharCode(97 + (byte % 26)));
+  return { name: letters.join(""), scope: "package" };
+}
+
+/** Puts one word in the place of an instance's own name, so that what two of them say can be compared. */
+export function anonymous({ name }: Owner, text: string): string {
+  return text.replaceAll(name, "the extension");
+}
+
 /** Loads the extension into an agent; with `replace` in the place of the copy that is there. */
 export async function load(
   agent: Agent,
   { extension, given }: Subject,
-  { use, replace = false }: { use: Use; replace?: boolean },
+  { owner, use, replace = false }: { owner: Owner; use: Use; replace?: boolean },
 ): Promise<ExtensionReport> {
-  const entry = { extension: watchExtension(extension, use), options: given.options, owner: { ...SUBJECT } };
+  const entry = { extension: watchExtension(extension, use), options: given.options, owner: { ...owner } };
   const [report] = await agent.extend([entry], { replace });
   return report!;
 }
@@ -111,14 +128,14 @@ function hostOf(
   };
 }
 
-function noteFailures(agent: Agent): Pick<Instance, "failures" | "errors"> {
+function noteFailures(agent: Agent, subject: Owner): Pick<Instance, "failures" | "errors"> {
   const failures: Instance["failures"] = [];
   const errors: AgentError[] = [];
   agent.on("extension_error", ({ owner, event, code, error: message }) => {
-    if (owner === SUBJECT.name) failures.push({ event, code, message });
+    if (owner === subject.name) failures.push({ event, code, message: anonymous(subject, message) });
   });
   agent.on("fault", ({ owner, error }) => {
-    if (owner === SUBJECT.name) errors.push(error as AgentError);
+    if (owner === subject.name) errors.push(error as AgentError);
   });
   return { failures, errors };
 }
@@ -147,12 +164,12 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Lists what the extension has registered, as `kind name`. */
-export function listRegistrations({ agent, use }: Instance): string[] {
+export function listRegistrations({ owner: subject, agent, use }: Instance): string[] {
   const registered = [...new Set([...KINDS, ...use.kinds])].flatMap((kind) =>
     [...agent.registry(kind).values()]
-      .filter(({ owner }) => owner.name === SUBJECT.name)
+      .filter(({ owner }) => owner.name === subject.name)
       .map(({ name }) => `${kind} ${name}`),
   );
   const limits = use.limits.filter((limit) => agent.state.limits.includes(limit));
-  return [...registered, ...limits.map(({ reason }) => `limit ${reason}`)];
+  return [...registered, ...limits.map(({ reason }) => `limit ${reason}`)].map((each) => anonymous(subject, each));
 }

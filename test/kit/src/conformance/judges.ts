@@ -6,6 +6,8 @@ import type { HandlerRecord } from "./watched-api.ts";
 const HOT_HOOKS = new Set(["message_update", "tool_execution_update", "provider_stream_event", "transcript_append"]);
 const HOT_BUDGET_MS = 1;
 const BUDGET_MS = 200;
+/** What the kernel says of a handler that it waited for in vain. */
+const GIVEN_UP = new Set(["hook_late", "abandoned"]);
 /** Fewer calls tell nothing about how a handler usually answers. */
 const ENOUGH_CALLS = 10;
 
@@ -19,7 +21,7 @@ export function listHookFailures({ handlers, failures, hung }: Observation): Obs
   const hooks = new Set(handlers.map(({ hook }) => hook));
   return failures.filter(
     ({ event, code }) =>
-      (hooks.has(event) || event.startsWith("events:")) && (hung === undefined || code !== "hook_late"),
+      (hooks.has(event) || event.startsWith("events:")) && (hung === undefined || !GIVEN_UP.has(code)),
   );
 }
 

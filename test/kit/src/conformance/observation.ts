@@ -3,9 +3,9 @@
  *
  *   load ──► what the factory left running ──► a session ──► unload ──► does anything of it still answer? ──► what is left
  */
-import type { AgentError, ExtensionReport, Registered } from "@pi-agent/kernel";
+import type { AgentError, ExtensionReport, Owner, Registered } from "@pi-agent/kernel";
 import { exercise, ownOf } from "./exercise.ts";
-import { type Instance, listRegistrations, openInstance, SUBJECT } from "./instance.ts";
+import { type Instance, listRegistrations, openInstance } from "./instance.ts";
 import type { Subject } from "./options.ts";
 import { listChanges, readProcessState } from "./process-state.ts";
 import { ResourceWatch } from "./resource-watch.ts";
@@ -17,6 +17,7 @@ import type { HandlerRecord } from "./watched-api.ts";
 const SETTLE_MS = 300;
 
 export interface Observation {
+  owner: Owner;
   report: ExtensionReport;
   /** What it registered in the kinds that have rules of their own. */
   registered: Registered<"tool" | "command" | "flag" | "cli">[];
@@ -42,7 +43,7 @@ export async function observe(subject: Subject): Promise<Observation> {
   using output = watchOutput(() => watch.isInside);
   const before = readProcessState();
   const instance = await watch.run(() => openInstance(subject));
-  const { report, use, failures, errors } = instance;
+  const { owner, report, use, failures, errors } = instance;
   const started = (await watch.settle(SETTLE_MS)).map(nameOf);
   const networkUses = watch.networkUses;
   const registered = listRegistered(instance);
@@ -58,6 +59,7 @@ export async function observe(subject: Subject): Promise<Observation> {
   }
   left.push(...use.lateCalls.map((name) => `a call of ${name} after it was unloaded`));
   return {
+    owner,
     report,
     registered,
     registrations,
@@ -92,17 +94,17 @@ const WORDS: Record<string, string> = {
   SIGNALWRAP: "a signal handler",
 };
 
-function listRegistered({ agent }: Instance): Observation["registered"] {
+function listRegistered({ agent, owner }: Instance): Observation["registered"] {
   const kinds = ["tool", "command", "flag", "cli"] as const;
   return kinds.flatMap((kind): Observation["registered"] =>
-    ownOf<Observation["registered"][number]>(agent.registry(kind).values()),
+    ownOf<Observation["registered"][number]>(owner, agent.registry(kind).values()),
   );
 }
 
 /** Unloads the extension; answers what of it is still there, or still answers. */
 async function unload(instance: Instance): Promise<string[]> {
-  const { agent, use } = instance;
-  const { leaks } = await agent.unload(SUBJECT.name);
+  const { agent, owner, use } = instance;
+  const { leaks } = await agent.unload(owner.name);
   use.isUnloaded = true;
   const left = leaks.map(({ what }) => what);
   left.push(...listRegistrations(instance));

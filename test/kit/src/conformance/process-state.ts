@@ -1,11 +1,14 @@
 import type { EventEmitter } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
 
+import { type BuiltIns, listReplaced, readBuiltIns } from "./built-ins.ts";
+
 type Listener = (...args: unknown[]) => void;
 
 /** What an extension may change in its process without meaning to. */
 export interface ProcessState {
   listeners: { emitter: EventEmitter; name: string; event: string | symbol; listener: Listener }[];
+  builtIns: BuiltIns;
   globals: Map<string | symbol, PropertyDescriptor>;
   variables: Record<string, string | undefined>;
   cwd: string;
@@ -27,6 +30,7 @@ export function readProcessState(): ProcessState {
           emitter.rawListeners(event).map((listener) => ({ emitter, name, event, listener: listener as Listener })),
         ),
     ),
+    builtIns: readBuiltIns(),
     globals: new Map(
       Reflect.ownKeys(globalThis).map((key) => [key, Reflect.getOwnPropertyDescriptor(globalThis, key)!]),
     ),
@@ -46,6 +50,7 @@ export interface Change {
 export function listChanges(before: ProcessState, after = readProcessState()): Change[] {
   return [
     ...listNewListeners(before, after),
+    ...listReplaced(before.builtIns),
     ...listGlobals(before, after),
     ...listVariables(before, after),
     ...(before.cwd === after.cwd

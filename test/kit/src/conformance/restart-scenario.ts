@@ -4,7 +4,7 @@
  *   (load ──► run ──► unload) × 10 ──► two at once ──► replaced by itself ──► everything taken back twice
  */
 import { within } from "./exercise.ts";
-import { type Instance, listRegistrations, load, openInstance, SUBJECT } from "./instance.ts";
+import { type Instance, listRegistrations, load, openInstance } from "./instance.ts";
 import type { Observation } from "./observation.ts";
 import type { Subject } from "./options.ts";
 import { listChanges, readProcessState } from "./process-state.ts";
@@ -76,18 +76,18 @@ async function replaceByItself(subject: Subject, first: Observation): Promise<st
   await using instance = await openInstance(subject);
   if (instance.report.error) return [];
   const use = createUse();
-  const report = await load(instance.agent, subject, { use, replace: true });
+  const report = await load(instance.agent, subject, { owner: instance.owner, use, replace: true });
   instance.use.isUnloaded = true;
   return await compare({ ...instance, use, report }, first, "Replaced by itself");
 }
 
 async function takeBackTwice(subject: Subject): Promise<string[]> {
   await using instance = await openInstance(subject);
-  const { agent, use } = instance;
-  const { leaks } = await agent.unload(SUBJECT.name);
+  const { agent, owner, use } = instance;
+  const { leaks } = await agent.unload(owner.name);
   // What fails the first time is a leak, and told by another claim.
   if (leaks.length > 0) return [];
-  const again = await agent.unload(SUBJECT.name);
+  const again = await agent.unload(owner.name);
   const problems = again.leaks.map(({ what }) => `Unloading it twice fails: ${what}`);
   for (const undo of use.disposers) {
     try {
@@ -99,7 +99,7 @@ async function takeBackTwice(subject: Subject): Promise<string[]> {
   return problems;
 }
 
-async function unload({ agent, use }: Instance): Promise<void> {
-  await agent.unload(SUBJECT.name);
+async function unload({ agent, owner, use }: Instance): Promise<void> {
+  await agent.unload(owner.name);
   use.isUnloaded = true;
 }

@@ -3,7 +3,17 @@
  *
  *   factory ──► pi.on, pi.events.on, pi.onDispose, pi.register … ──► noted ──► the kernel's
  */
-import type { Extension, ExtensionAPI, Handler, HookName, Kind, Limit, Tool, Undo } from "@pi-agent/kernel";
+import type {
+  Extension,
+  ExtensionAPI,
+  Handler,
+  HookName,
+  Kind,
+  Limit,
+  ProviderRequest,
+  Tool,
+  Undo,
+} from "@pi-agent/kernel";
 
 /** What one handler cost, call by call. */
 export interface HandlerRecord {
@@ -119,12 +129,19 @@ function watchHandler<N extends HookName>(hook: N, handler: Handler<N>, use: Use
   const call = handler as (...args: unknown[]) => unknown;
   return ((...args: unknown[]) => {
     record.calls++;
+    const given = hook === "provider_call" ? [fixedRequest(args[0] as ProviderRequest), ...args.slice(1)] : args;
     const startedAt = performance.now();
-    const answer = call(...args);
+    const answer = call(...given);
     record.syncMs.push(performance.now() - startedAt);
     if (isPromise(answer)) noteWait(answer, startedAt, record);
     return answer;
   }) as Handler<N>;
+}
+
+/** The same request with lists that nobody can change: they are also everybody else's. */
+function fixedRequest(request: ProviderRequest): ProviderRequest {
+  const { messages, tools } = request;
+  return { ...request, messages: Object.freeze([...messages]), tools: Object.freeze([...tools]) };
 }
 
 function noteWait(answer: Promise<unknown>, startedAt: number, record: HandlerRecord): void {

@@ -32,3 +32,23 @@ test.skipIf(process.platform !== "linux")("a file that was opened is found until
   closeSync(file);
   expect(listChanges(before)).toEqual([]);
 });
+
+test("a built-in that was replaced, added to or taken from is found, and taken back", () => {
+  const before = readProcessState();
+  const { parse } = JSON;
+  const { at } = Array.prototype;
+  const limit = Error.stackTraceLimit;
+  JSON.parse = ((text: string) => parse(text) as unknown) as typeof parse;
+  Object.assign(Array.prototype, { second: () => 2 });
+  Reflect.deleteProperty(Array.prototype, "at");
+  Error.stackTraceLimit = limit + 1;
+  const changes = listChanges(before);
+  for (const { undo } of changes) undo();
+  Error.stackTraceLimit = limit;
+  expect(changes.map(({ what }) => what)).toEqual([
+    "Array.prototype.at, which it removed",
+    "Array.prototype.second, which it added",
+    "JSON.parse, which it replaced",
+  ]);
+  expect([JSON.parse, Array.prototype.at, "second" in Array.prototype]).toEqual([parse, at, false]);
+});

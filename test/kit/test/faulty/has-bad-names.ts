@@ -1,9 +1,9 @@
 import type { ExtensionAPI } from "@pi-agent/kernel";
 
-/** Names that a provider refuses, and a command that nobody can look up. */
+/** A name that some providers refuse, and a command that nobody can look up. */
 export default function hasBadNames(pi: ExtensionAPI): void {
   pi.registerTool({
-    name: "look up",
+    name: "2look",
     description: "",
     parameters: { type: "object", properties: {} },
     execute: async () => ({ content: [] }),
