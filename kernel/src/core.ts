@@ -218,7 +218,7 @@ export class Core {
   async disposeChildren(maker?: Owner): Promise<void> {
     const ending = this.children.filter((child) => maker === undefined || child.maker === maker);
     for (const child of ending) this.children.splice(this.children.indexOf(child), 1);
-    await Promise.all(ending.map(({ agent }) => agent.deref()?.dispose()));
+    await Promise.all(ending.map(async ({ agent }) => agent.deref()?.dispose()));
   }
 
   /** Lets go of what is kept for an owner, and ends what it is doing. */

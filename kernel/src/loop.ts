@@ -105,9 +105,9 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
   const results: ToolResultMessage[] = [];
   const resultIds: string[] = [];
   const conclude = (result: ToolResultMessage) =>
-    whenEntered(core, run, result, (message) => {
-      results.push(message as ToolResultMessage);
-      resultIds.push(keep(core, message));
+    whenEntered(core, run, result, (kept) => {
+      results.push(kept as ToolResultMessage);
+      resultIds.push(keep(core, kept));
     });
   const hasCalls = isWhole && message.content.some((block) => block.type === "toolCall");
   const wantsMore = hasCalls && !(await runTools(core, run, { message, loadout, conclude }));

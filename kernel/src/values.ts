@@ -74,7 +74,9 @@ function plainCopyOf(value: unknown, at: { copies: Map<object, object>; depth: n
   if (known) return known;
   const isList = Array.isArray(value);
   if (isList ? Object.getPrototypeOf(value) !== Array.prototype : !isPlain(value)) return value;
-  const copy: Record<string, unknown> | unknown[] = isList ? new Array<unknown>(value.length) : {};
+  const copy: Record<string, unknown> | unknown[] = isList ? [] : {};
+  // Holes stay holes.
+  if (isList) copy.length = value.length;
   at.copies.set(value, copy);
   at.depth++;
   for (const [name, part] of Object.entries(value))

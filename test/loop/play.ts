@@ -104,9 +104,9 @@ function createStage(scenario: Scenario) {
   const prompt = async (how: "steer" | "followUp" = "steer") => {
     const text = nameNext();
     queued.push(text);
-    await agent.input(text, { whileRunning: how }).catch((thrown: { code?: string }) => {
+    await agent.input(text, { whileRunning: how }).catch((error: { code?: string }) => {
       // An abort gives back what had not begun.
-      if (thrown.code !== "aborted") throw thrown;
+      if (error.code !== "aborted") throw error;
       refused.push(text);
     });
   };
