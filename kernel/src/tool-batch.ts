@@ -264,8 +264,8 @@ function sound(result: unknown, name: string): ToolResult {
     throw new Error(`The tool ${name} returned ${typeof result}, which is no result. ${RESULT_SHAPE}`);
   const { details, isError, terminate } = result as Partial<ToolResult>;
   // The tool may go on using what it returned.
-  const content = copyPlain(result.content ?? []) as ToolResult["content"];
-  const usage = copyPlain(result.usage) as ToolResult["usage"];
+  const content = copyBlocks(result.content ?? []) as ToolResult["content"];
+  const usage = result.usage === undefined ? undefined : (copyPlain(result.usage) as ToolResult["usage"]);
   if (blocksProblem(content)) {
     throw new Error(`The tool ${name} returned content that is neither text nor image. ${RESULT_SHAPE}`);
   }
@@ -281,6 +281,11 @@ function sound(result: unknown, name: string): ToolResult {
 }
 
 const RESULT_SHAPE = 'Return { content: [{ type: "text", text: "…" }] }, with everything in it awaited.';
+
+/** Blocks are flat, and copied in every turn. */
+function copyBlocks(content: unknown): unknown {
+  return Array.isArray(content) ? content.map((block: unknown) => (isRecord(block) ? { ...block } : block)) : content;
+}
 
 function sealedCopy(value: unknown): Json {
   const copy = toJson(value);
