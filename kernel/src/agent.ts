@@ -105,7 +105,7 @@ class LoopAgent implements Agent {
   async run(text: string) {
     await this.ready();
     if (this.disposal) throw disposed();
-    if (!this.isFree()) throw busy("run");
+    if (!this.isFree()) throw busy("run", this.core.activity);
     this.core.moveTo(null);
     const outcome = await this.start(() => [this.core.toMessage(text)], { text }).outcome;
     const messages = messagesOf(this.core.transcript.path());
@@ -123,7 +123,7 @@ class LoopAgent implements Agent {
   async continue(): Promise<Outcome> {
     await this.ready();
     if (this.disposal) throw disposed();
-    if (!this.isFree()) throw busy("continue");
+    if (!this.isFree()) throw busy("continue", this.core.activity);
     const { transcript } = this.core;
     for (const call of transcript.openCalls) this.core.appendOne({ type: "message", message: interruptedResult(call) });
     const last = transcript.project().at(-1);
@@ -249,7 +249,7 @@ class LoopAgent implements Agent {
   }
 
   open(session: { id: string; entries: readonly Entry[] }): void {
-    if (this.current) throw busy("open");
+    if (this.current) throw busy("open", this.core.activity);
     this.core.sessionId = session.id;
     this.core.transcript.load(session.entries);
     restoreChoice(this.core);
@@ -260,7 +260,7 @@ class LoopAgent implements Agent {
   }
 
   moveTo(entryId: string | null): void {
-    if (this.current) throw busy("move to another entry");
+    if (this.current) throw busy("move to another entry", this.core.activity);
     this.core.moveTo(entryId);
   }
 
@@ -501,8 +501,8 @@ function disposed(): AgentError {
   return new AgentError("disposed", "This agent was disposed of.", { hint: "Make another one." });
 }
 
-function busy(action: string): AgentError {
-  return new AgentError("busy", `Cannot ${action}: a run is going on.`, {
+function busy(action: string, activity: Activity): AgentError {
+  return new AgentError("busy", `Cannot ${action}: the agent is ${activity}.`, {
     hint: "Wait for agent.settled(), or use steer() or followUp().",
   });
 }

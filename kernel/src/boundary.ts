@@ -43,7 +43,7 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
     results.push({ entries, model, thinkingLevel, activeTools });
   });
   for (const { entries, model, thinkingLevel, activeTools } of results) {
-    core.append(entries ?? []);
+    core.appendWhole(entries ?? []);
     if (model) core.model = model;
     if (thinkingLevel) core.thinkingLevel = thinkingLevel;
     if (activeTools) core.setActiveTools(activeTools);
@@ -70,7 +70,7 @@ export function boundary(core: Core, name: "turn_end" | "agent_before_settle", f
     decider = owner;
   });
   const decide = () => {
-    if (drafts.length > 0) core.append(drafts);
+    core.appendWhole(drafts);
     if (decision.continue && !preview(core, []).canContinue) {
       decision.continue = undefined;
       core.report({ owner: decider, event: name, error: nothingToAnswer(name) });
@@ -98,7 +98,7 @@ export async function askRetry(core: Core, run: Run, message: AssistantMessage):
     return true;
   });
   if (!decision || !("retry" in decision)) return undefined;
-  core.append(decision.retry.entries ?? []);
+  core.appendWhole(decision.retry.entries ?? []);
   return decision.retry;
 }
 

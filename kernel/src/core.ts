@@ -77,7 +77,7 @@ export class Core {
   /** Agents under this one that are running. */
   readonly runningChildren = new Set<Agent>();
   /** All agents under this one, as long as somebody holds them, with who made them. */
-  private readonly children: { agent: WeakRef<Agent>; maker: Owner | undefined }[] = [];
+  private children: { agent: WeakRef<Agent>; maker: Owner | undefined }[] = [];
   /** What each extension costs, while it is loaded. */
   readonly accounts = new Map<Owner, Account>();
   /** How many questions to a person are open. */
@@ -132,7 +132,12 @@ export class Core {
 
   /** Appends entries, all or none, and tells the stores. Fails with `invalid_entry`. */
   append(drafts: readonly Draft[]): Entry[] {
-    return this.toDrafts(drafts).map((draft) => this.appendOne(draft));
+    return this.appendWhole(this.toDrafts(drafts));
+  }
+
+  /** Appends drafts that were held to their shape already. */
+  appendWhole(drafts: readonly Draft[]): Entry[] {
+    return drafts.map((draft) => this.appendOne(draft));
   }
 
   /** What a hook drafts, as far as it may: messages come by prompts, tools and providers only. Fails with `invalid_entry`. */
@@ -210,6 +215,7 @@ export class Core {
   /** Makes an agent under this one, which ends with its maker. */
   spawn(options: AgentOptions): Agent {
     const agent = this.makeChild(options);
+    this.children = this.children.filter((child) => child.agent.deref());
     this.children.push({ agent: new WeakRef(agent), maker: currentOwner() });
     return agent;
   }
@@ -217,7 +223,7 @@ export class Core {
   /** Ends the agents that an owner made, or all. */
   async disposeChildren(maker?: Owner): Promise<void> {
     const ending = this.children.filter((child) => maker === undefined || child.maker === maker);
-    for (const child of ending) this.children.splice(this.children.indexOf(child), 1);
+    this.children = this.children.filter((child) => !ending.includes(child));
     await Promise.all(ending.map(async ({ agent }) => agent.deref()?.dispose()));
   }
 

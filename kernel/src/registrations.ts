@@ -43,7 +43,7 @@ const MODEL: Rule = { fits: isModel, what: "a model with id, provider and api" }
 const EFFECT = oneOf("read", "write", "execute");
 const WAYS: Record<Way, true> = { notify: true, chain: true, gate: true, first: true, vote: true, around: true };
 
-/** Every provider takes such a name for a tool. */
+/** Providers map names to the alphabet that each takes; none takes a blank. */
 const TOOL_NAME = /^\S{1,128}$/;
 
 /** What the kernel's own kinds must be: a value, or the members of an object. Other kinds are their packages' to check. */
@@ -104,7 +104,7 @@ export function checkRegistration<K extends Kind>({ owner, kind, name, value }: 
   const shape = Object.hasOwn(SHAPES, kind) ? SHAPES[kind] : undefined;
   const isMisnamed = kind === "tool" && !TOOL_NAME.test(name);
   const problem = isMisnamed
-    ? "its name must be 1 to 64 letters, digits, _ or -, all of them ASCII"
+    ? "its name must have 1 to 128 characters and no blanks"
     : shape && problemOf(value, shape);
   if (problem !== undefined) throw refusal(owner, `${kind} ${name}`, problem);
   return kind === "provider" ? (withVariables(value as Registry["provider"]) as Registry[K]) : value;
