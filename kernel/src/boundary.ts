@@ -50,18 +50,40 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
   }
 }
 
+/**
+ * What the handlers before one propose. It is made when somebody looks, and does not travel over the wire. The getters
+ * are the class's: getters of the object's own would give every event a shape of its own.
+ */
+class Proposal {
+  readonly #core: Core;
+  readonly #drafts: readonly Draft[];
+  readonly #decision: Decision;
+
+  constructor(core: Core, drafts: readonly Draft[], decision: Decision) {
+    this.#core = core;
+    this.#drafts = drafts;
+    this.#decision = decision;
+  }
+
+  get entries(): readonly Draft[] {
+    return [...this.#drafts];
+  }
+
+  get continue(): boolean | undefined {
+    return this.#decision.continue;
+  }
+
+  get context() {
+    return preview(this.#core, this.#drafts);
+  }
+}
+
 /** Asks what is to become of a run at a boundary, and appends what the handlers drafted. */
 export function boundary(core: Core, name: "turn_end" | "agent_before_settle", fields: object): MaybePromise<Decision> {
   const drafts: Draft[] = [];
   const decision: Decision = {};
   let decider: Owner = HOST_OWNER;
-  // What the handlers before proposed is made when somebody looks, and does not travel over the wire.
-  const event = Object.defineProperties({ type: name, ...fields } as object, {
-    entries: { get: () => [...drafts] },
-    continue: { get: () => decision.continue },
-    context: { get: () => preview(core, drafts) },
-  });
-  Object.freeze(event);
+  const event = Object.freeze(Object.assign(new Proposal(core, drafts, decision), { type: name }, fields));
   const asked = core.hooks.collect<"turn_end">(core.hooks.at[name], event, ({ entries, ...wish }, owner) => {
     drafts.push(...core.toProposed(entries));
     for (const key of ["continue", "stop"] as const) {

@@ -63,8 +63,8 @@ export interface PointState {
   /** It blocked once, so each of its handlers is timed from now on. */
   isSlow: boolean;
 }
-/** Gets each handler's answer; answers `true` when no further handler is to be asked. */
-type Take = (answer: unknown, owner: Owner) => boolean | void;
+/** Gets each handler's answer; answers `true` when no further handler is to be asked, or the event that the next one gets. */
+type Take = (answer: unknown, owner: Owner) => boolean | object | void;
 
 export interface HookFault {
   owner: Owner;
@@ -179,7 +179,7 @@ export class HookTable {
   collect<N extends HookName>(
     point: PointState,
     event: object,
-    take: (answer: HookResult<N> & object, owner: Owner) => boolean | void,
+    take: (answer: HookResult<N> & object, owner: Owner) => boolean | object | void,
   ): MaybePromise<void> {
     return this.ask(point, event, (answer, owner) => (isRecord(answer) ? take(answer as never, owner) : undefined));
   }
@@ -210,8 +210,9 @@ export class HookTable {
   }
 
   /** Asks every handler; `take` gets the answers one by one. */
-  ask(point: PointState, event: object, take: Take): MaybePromise<void> {
+  ask(point: PointState, first: object, take: Take): MaybePromise<void> {
     const { handlers } = point;
+    let event = first;
     if (handlers.length === 0) return;
     const fired = ++point.fired;
     const weight = fired <= SAMPLE || point.isSlow ? 1 : fired % SAMPLE === 0 ? SAMPLE : 0;
@@ -233,7 +234,9 @@ export class HookTable {
         this.count(point, record, { ms: now - startedAt, weight });
         startedAt = now;
       }
-      if (this.taken(point, record.owner, take, answer)) break;
+      const next = this.taken(point, record.owner, take, answer);
+      if (next === true) break;
+      if (typeof next === "object") event = next;
     }
     if (isClocked && point.hot && performance.now() - begunAt > SLOW_MS) point.isSlow = true;
   }
@@ -258,7 +261,7 @@ export class HookTable {
   }
 
   /** An answer of the wrong shape is a fault of its owner, and leaves the last good value. */
-  taken(point: PointState, owner: Owner, take: Take, answer: unknown): boolean | void {
+  taken(point: PointState, owner: Owner, take: Take, answer: unknown): ReturnType<Take> {
     try {
       return take(answer, owner);
     } catch (thrown) {
@@ -381,8 +384,9 @@ class Waiting implements Watch {
     const { point, handlers, take, weight } = this.dispatch;
     const { owner, account } = this.record;
     if (weight > 0 && account) account.hookMs += weight * (performance.now() - this.startedAt);
-    const isLast = this.table.taken(point, owner, take, answer) || this.at + 1 === handlers.length;
-    if (!isLast) return true;
+    const next = this.table.taken(point, owner, take, answer);
+    if (typeof next === "object") this.dispatch.event = next;
+    if (next !== true && this.at + 1 < handlers.length) return true;
     this.table.deadlines.remove(this);
     this.end();
     return false;

@@ -149,21 +149,15 @@ function whenEntered(core: Core, run: Run, message: Message, take: (message: Mes
 function reviewed(core: Core, run: Run, message: Message): MaybePromise<Message> {
   const point = core.hooks.at.message_end;
   if (!heard(point)) return message;
+  const { id: runId, turnIndex } = run;
+  const toEvent = (kept: Message) => Object.freeze({ type: "message_end", runId, turnIndex, message: kept });
   let current = message;
-  const event = Object.freeze({
-    type: "message_end",
-    runId: run.id,
-    turnIndex: run.turnIndex,
-    // As the handlers before left it.
-    get message() {
-      return current;
-    },
-  });
-  const asked = core.hooks.collect<"message_end">(point, event, ({ message: replacement }) => {
+  const asked = core.hooks.collect<"message_end">(point, toEvent(message), ({ message: replacement }) => {
     if (replacement?.role !== message.role) {
       throw new Error(`message_end may only return a message with role ${message.role}.`);
     }
     current = core.toMessage(replacement);
+    return toEvent(current);
   });
   return asked ? asked.then(() => current) : current;
 }
@@ -215,25 +209,44 @@ function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMess
 
 /** The projection as the `context` handlers leave it. */
 async function reviewedContext(core: Core, run: Run, projected: readonly Message[]): Promise<readonly Message[]> {
-  let mine: Message[] | undefined;
-  const event = {
-    type: "context",
-    runId: run.id,
-    turnIndex: run.turnIndex,
-    // A copy is made for the first handler that looks, and only then.
-    get messages() {
-      return (mine ??= [...projected]);
-    },
-  };
+  const event = new ContextEvent(run, projected);
   await core.hooks.collect<"context">(core.hooks.at.context, event, ({ messages }) => {
     if (!Array.isArray(messages) || !messages.every((each) => isRecord(each))) {
       throw new Error("context must return { messages: Message[] }.");
     }
     const known = new Set(projected);
     for (const message of messages) if (!known.has(message)) core.toMessage(message);
-    mine = messages;
+    event.mine = messages;
   });
-  return mine ? paired(mine) : projected;
+  return event.mine ? paired(event.mine) : projected;
+}
+
+/** A getter of a class and not of the object: one of its own would give every event a shape of its own. */
+class ContextEvent {
+  readonly type = "context";
+  readonly runId: string;
+  readonly turnIndex: number;
+  readonly #projected: readonly Message[];
+  #mine: Message[] | undefined;
+
+  constructor(run: Run, projected: readonly Message[]) {
+    this.runId = run.id;
+    this.turnIndex = run.turnIndex;
+    this.#projected = projected;
+  }
+
+  /** A copy is made for the first handler that looks, and only then. */
+  get messages(): Message[] {
+    return (this.#mine ??= [...this.#projected]);
+  }
+
+  get mine(): Message[] | undefined {
+    return this.#mine;
+  }
+
+  set mine(messages: Message[] | undefined) {
+    this.#mine = messages;
+  }
 }
 
 function isOutOfTurns({ options }: Core, { turnIndex }: Run): boolean {

@@ -110,25 +110,17 @@ function checked(core: Core, call: Call, tool: Tool, given: JsonObject): ToolRes
 }
 
 async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | undefined> {
-  const { value: tool } = call.registered!;
   const before = JSON.stringify(call.args);
-  const input = copyPlain(call.args) as JsonObject;
   let refused: ToolResult | undefined;
-  const event = {
-    type: "tool_call",
-    ...place(run, call),
-    input,
-    /** Of the input as it is by now. */
-    get touches(): Touches {
-      try {
-        return touchesOf(core, call.registered!, this.input);
-      } catch (thrown) {
-        const why = toAgentError(thrown).message;
-        refused = problem(`The call was refused: ${tool.name} cannot say what it would touch: ${why}`);
-        return undefined;
-      }
-    },
-  };
+  const event = new GateEvent(place(run, call), copyPlain(call.args) as JsonObject, (input) => {
+    try {
+      return touchesOf(core, call.registered!, input);
+    } catch (thrown) {
+      const why = toAgentError(thrown).message;
+      refused = problem(`The call was refused: ${call.call.name} cannot say what it would touch: ${why}`);
+      return undefined;
+    }
+  });
   await core.hooks.ask(core.hooks.at.tool_call, event, (answer, decider) => {
     if (answer === FAULT) refused = problem(`The call was refused: ${decider.name} failed while deciding about it.`);
     else if (isRecord(answer) && Object.keys(answer).length > 0 && typeof answer.block !== "boolean") {
@@ -143,10 +135,36 @@ async function gate(core: Core, run: Run, call: Call): Promise<ToolResult | unde
   if (refused) return refused;
   const bad = isRecord(event.input) ? seal(event.input) : "they are not an object";
   if (bad) return problem(`The call was refused: its arguments were changed to what cannot be stored: ${bad}.`);
-  return JSON.stringify(event.input) === before ? undefined : checked(core, call, tool, event.input);
+  if (JSON.stringify(event.input) === before) return undefined;
+  return checked(core, call, call.registered!.value, event.input);
 }
 
 type Touches = HookEvent<"tool_call">["touches"];
+
+/** A getter of a class and not of the object: one of its own would give every event a shape of its own. */
+class GateEvent {
+  readonly type = "tool_call";
+  readonly runId: string;
+  readonly turnIndex: number;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  input: JsonObject;
+  readonly #touched: (input: JsonObject) => Touches;
+
+  constructor(at: ReturnType<typeof place>, input: JsonObject, touched: (input: JsonObject) => Touches) {
+    this.runId = at.runId;
+    this.turnIndex = at.turnIndex;
+    this.toolCallId = at.toolCallId;
+    this.toolName = at.toolName;
+    this.input = input;
+    this.#touched = touched;
+  }
+
+  /** Of the input as it is by now. */
+  get touches(): Touches {
+    return this.#touched(this.input);
+  }
+}
 
 function touchesOf(core: Core, { value, owner }: Registered<"tool">, input: JsonObject): Touches {
   if (!value.touches) return undefined;
@@ -231,29 +249,14 @@ function abandoned(core: Core, run: Run, { registered, call }: Call): ToolResult
 
 /** Lets the `tool_result` hooks change a result; a change that cannot be stored is not taken. */
 async function reviewed(core: Core, run: Run, call: Call, result: ToolResult): Promise<ToolResult> {
+  const toEvent = ({ content, details, isError = false, usage }: ToolResult) =>
+    Object.freeze({ type: "tool_result", ...place(run, call), input: call.args, content, details, isError, usage });
   let current = result;
-  const event = Object.freeze({
-    type: "tool_result",
-    ...place(run, call),
-    input: call.args,
-    // As the handlers before left it.
-    get content() {
-      return current.content;
-    },
-    get details() {
-      return current.details;
-    },
-    get isError() {
-      return current.isError ?? false;
-    },
-    get usage() {
-      return current.usage;
-    },
-  });
-  await core.hooks.collect<"tool_result">(core.hooks.at.tool_result, event, (answer) => {
+  await core.hooks.collect<"tool_result">(core.hooks.at.tool_result, toEvent(result), (answer) => {
     const whole = sound({ ...current, ...answer }, call.call.name);
     if (answer.usage !== undefined && !whole.usage) throw new Error("tool_result must answer with usage.");
     current = whole;
+    return toEvent(whole);
   });
   return current;
 }
