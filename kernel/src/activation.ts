@@ -1,29 +1,20 @@
 /** Brings extensions to life, one after the other, each wholly or not at all (E1, E2, E4). */
 
 import { type Acting, createApi } from "./api.ts";
-import type { Extension, ExtensionEntry, ExtensionReport } from "./contract.ts";
+import type { AgentOptions, Extension, ExtensionEntry, ExtensionReport } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
 import { runAs } from "./frames.ts";
 import { Scope } from "./scope.ts";
+import type { Scopes } from "./scopes.ts";
 import { prepareValidation, validate } from "./validate.ts";
 import { isPromise } from "./values.ts";
 
 const FACTORY_LIMIT_MS = 10_000;
 
-/** The scopes of an agent: those that are active, and what becomes of them. */
-export interface ScopeKeeper {
-  /** A place in the load order: right after a scope, or after everything. */
-  orderAfter(before: Scope | undefined): number;
-  /** The active scope that an extension of this name takes the place of. */
-  find(ownerName: string): Scope | undefined;
-  keep(scope: Scope): void;
-  /** Ends a scope; answers what it left. */
-  end(scope: Scope): Promise<NonNullable<ExtensionReport["leaks"]>>;
-}
 export interface Activation {
   agent: Acting;
-  scopes: ScopeKeeper;
+  scopes: Scopes;
   /** Extensions take the place of those of the same name. */
   replace: boolean;
 }
@@ -149,4 +140,11 @@ function missingService(entry: ExtensionEntry, missing: string[]): AgentError {
       owner: entry.owner.name,
     },
   );
+}
+
+/** An extension with what a loader would know about it. */
+export function toEntry(given: NonNullable<AgentOptions["extensions"]>[number], index: number): ExtensionEntry {
+  if (typeof given === "object" && "extension" in given) return given;
+  const [extension, options] = Array.isArray(given) ? given : [given];
+  return { extension, options, owner: { name: extension.name || `extension ${index + 1}`, scope: "inline" } };
 }

@@ -1,21 +1,12 @@
-/**
- * Where a run may turn: hooks that add entries and decide how it goes on.
- * What handlers draft is checked with each answer, and appended together when all have answered.
- */
-import type { MaybePromise, Owner } from "./contract.ts";
-import { type Core, HOST_OWNER } from "./core.ts";
-import { AgentError } from "./errors.ts";
+/** Before a turn, and after a call that failed: hooks that add entries, and decide how the run goes on. */
+import type { Core } from "./core.ts";
 import type { HookResult } from "./hook-points.ts";
-import { heard } from "./hooks.ts";
-import type { AssistantMessage, Draft } from "./messages.ts";
+import type { AssistantMessage } from "./messages.ts";
+import { heard } from "./points.ts";
 import type { Run } from "./run.ts";
 import { isModel, isThinkingLevel } from "./shapes.ts";
 import { contextTokens } from "./tokens.ts";
 
-export interface Decision {
-  continue?: boolean;
-  stop?: boolean;
-}
 type HookRetry = Extract<HookResult<"provider_error">, { retry: unknown }>["retry"];
 export type Retry = Omit<HookRetry, "entries">;
 
@@ -48,58 +39,6 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
     if (thinkingLevel) core.thinkingLevel = thinkingLevel;
     if (activeTools) core.setActiveTools(activeTools);
   }
-}
-
-/**
- * What the handlers before one propose. It is made when somebody looks, and does not travel over the wire. The getters
- * are the class's: getters of the object's own would give every event a shape of its own.
- */
-class Proposal {
-  readonly #core: Core;
-  readonly #drafts: readonly Draft[];
-  readonly #decision: Decision;
-
-  constructor(core: Core, drafts: readonly Draft[], decision: Decision) {
-    this.#core = core;
-    this.#drafts = drafts;
-    this.#decision = decision;
-  }
-
-  get entries(): readonly Draft[] {
-    return [...this.#drafts];
-  }
-
-  get continue(): boolean | undefined {
-    return this.#decision.continue;
-  }
-
-  get context() {
-    return preview(this.#core, this.#drafts);
-  }
-}
-
-/** Asks what is to become of a run at a boundary, and appends what the handlers drafted. */
-export function boundary(core: Core, name: "turn_end" | "agent_before_settle", fields: object): MaybePromise<Decision> {
-  const drafts: Draft[] = [];
-  const decision: Decision = {};
-  let decider: Owner = HOST_OWNER;
-  const event = Object.freeze(Object.assign(new Proposal(core, drafts, decision), { type: name }, fields));
-  const asked = core.hooks.collect<"turn_end">(core.hooks.at[name], event, ({ entries, ...wish }, owner) => {
-    drafts.push(...core.toProposed(entries));
-    for (const key of ["continue", "stop"] as const) {
-      if (typeof wish[key] === "boolean") decision[key] = wish[key];
-    }
-    decider = owner;
-  });
-  const decide = () => {
-    core.appendWhole(drafts);
-    if (decision.continue && !preview(core, []).canContinue) {
-      decision.continue = undefined;
-      core.report({ owner: decider, event: name, error: nothingToAnswer(name) });
-    }
-    return decision;
-  };
-  return asked ? asked.then(decide) : decide();
 }
 
 /** Asks whether a failed call is tried again, and writes what the answer wants written. */
@@ -149,22 +88,4 @@ export async function waitForRetry(core: Core, run: Run, retry: Retry): Promise<
     attempt,
     finalError: run.isAborted ? "Retry cancelled" : undefined,
   });
-}
-
-function preview({ transcript, queue }: Core, drafts: readonly Draft[]) {
-  const { steering, followUp } = queue.peek();
-  const messages = transcript.preview(drafts);
-  const pendingMessages = [...steering, ...followUp];
-  const canContinue = pendingMessages.length > 0 || (messages.at(-1)?.role ?? "assistant") !== "assistant";
-  return { messages, pendingMessages, canContinue };
-}
-
-function nothingToAnswer(name: string): AgentError {
-  return new AgentError(
-    "cannot_continue",
-    `Its handler for ${name} wants to go on, but the last word is the model's.`,
-    {
-      hint: "Return a custom_message in `entries` beside `continue: true`, for the model to answer.",
-    },
-  );
 }

@@ -2,7 +2,7 @@
 import type { Owner, Undo } from "./contract.ts";
 import { toAgentError } from "./errors.ts";
 import { runAs } from "./frames.ts";
-import type { HookFault } from "./hooks.ts";
+import type { HookFault } from "./points.ts";
 import { isPromise } from "./values.ts";
 
 type Listener = (data: unknown) => unknown;

@@ -55,7 +55,7 @@ export function createContext(core: Core, live: () => void = () => {}): Context 
     getSystemPrompt: () => now().systemPrompt,
     isProjectTrusted: () => now().host.isProjectTrusted(),
     exclusive: (activity, fn) => now().exclusive(activity, fn),
-    createAgent: (options) => now().spawn(options),
+    createAgent: (options) => now().children.spawn(options),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { Account } from "./account.ts";
 import { Bus } from "./bus.ts";
+import { Children } from "./children.ts";
 import { createContext } from "./context.ts";
 import type {
   Activity,
@@ -13,37 +14,28 @@ import type {
   MaybePromise,
   Owner,
   Projector,
-  Registered,
   ServiceName,
   Services,
 } from "./contract.ts";
-import { AgentError, toAgentError } from "./errors.ts";
-import { currentFrame, currentOwner, enclose, offTheClock, runAs } from "./frames.ts";
+import { toDrafts, toMessage, toProposed } from "./drafts.ts";
+import { toAgentError } from "./errors.ts";
+import { Exclusives } from "./exclusives.ts";
+import { runAs } from "./frames.ts";
 import type { HookEvent, HookName } from "./hook-points.ts";
-import { type HookFault, HookTable, heard } from "./hooks.ts";
+import { HookTable } from "./hooks.ts";
 import { completeHost } from "./host.ts";
-import type { Draft, Entry, Message, Model, ThinkingLevel, ToolSchema } from "./messages.ts";
+import { type Loadout, Loadouts } from "./loadout.ts";
+import type { Draft, Entry, Message, Model, ThinkingLevel } from "./messages.ts";
+import { type HookFault, heard } from "./points.ts";
 import type { Recorded } from "./prompt.ts";
 import { MessageQueue } from "./queue.ts";
 import { Registries } from "./registries.ts";
-import { DEFAULT_GRACE_MS, type Run } from "./run.ts";
-import { assertModel, assertProjection, assertThinkingLevel, draftProblem, shapeProblem } from "./shapes.ts";
+import type { Run } from "./run.ts";
+import { assertModel, assertProjection, assertThinkingLevel } from "./shapes.ts";
 import { TranscriptTree } from "./transcript.ts";
-import { copyPlain, seal, toJson, uuidv7 } from "./values.ts";
+import { seal, toJson, uuidv7 } from "./values.ts";
 
 export const HOST_OWNER: Owner = { name: "host", scope: "host" };
-
-/** The tools of a turn, and what the model is told of them. One object as long as nothing changes. */
-export interface Loadout {
-  tools: ReadonlyMap<string, Registered<"tool">>;
-  schemas: readonly ToolSchema[];
-}
-
-interface ExclusiveWork {
-  owner: Owner | undefined;
-  giveUp(error: AgentError): void;
-  grace?: ReturnType<typeof setTimeout>;
-}
 
 export class Core {
   readonly options: AgentOptions;
@@ -63,21 +55,13 @@ export class Core {
   recorded: Recorded | undefined;
   /** What the agent does of itself; `activity` tells what it does altogether. */
   ownActivity: Activity = "starting";
-  private exclusiveActivity: Activity | undefined;
-  /** How many exclusive works are under way or wait for their turn. */
-  private exclusives = 0;
-  /** The exclusive work that is under way, and how it is given up, whatever it waits for. */
-  private exclusiveWork: ExclusiveWork | undefined;
+  readonly exclusives: Exclusives;
   run: Run | undefined;
-  private activeNames: readonly string[] | undefined;
-  private kept: { loadout: Loadout; version: number; names: readonly string[] | undefined } | undefined;
+  private readonly loadouts = new Loadouts();
 
   /** Owners that were here before: what is kept for an owner goes by the object. */
   private readonly forgotten = new WeakSet<Owner>();
-  /** Agents under this one that are running. */
-  readonly runningChildren = new Set<Agent>();
-  /** All agents under this one, as long as somebody holds them, with who made them. */
-  private children: { agent: WeakRef<Agent>; maker: Owner | undefined }[] = [];
+  readonly children: Children;
   /** What each extension costs, while it is loaded. */
   readonly accounts = new Map<Owner, Account>();
   /** How many questions to a person are open. */
@@ -85,9 +69,6 @@ export class Core {
   private shown: { of: Model; copy: Model } | undefined;
   private readonly contexts = new Map<Owner, Context>();
   readonly parent: Core | undefined;
-  private readonly makeChild: (options: AgentOptions) => Agent;
-  private readonly wake: () => void;
-  private exclusiveTail: Promise<unknown> = Promise.resolve();
 
   constructor(
     options: AgentOptions,
@@ -95,8 +76,8 @@ export class Core {
   ) {
     this.options = options;
     this.parent = links.parent;
-    this.makeChild = (childOptions) => links.spawn(this, childOptions);
-    this.wake = () => links.wake();
+    this.children = new Children((childOptions) => links.spawn(this, childOptions));
+    this.exclusives = new Exclusives(options.graceMs, () => links.wake());
     this.hooks = new HookTable((fault) => this.report(fault));
     this.transcript = new TranscriptTree((type) => this.projector(type));
     this.queue = new MessageQueue(options, () => {
@@ -112,12 +93,12 @@ export class Core {
     });
     this.sessionId = options.sessionId ?? uuidv7();
     this.thinkingLevel = options.thinkingLevel ?? "medium";
-    this.activeNames = options.activeTools;
+    this.loadouts.activeNames = options.activeTools;
     if (options.entries) this.transcript.load(options.entries);
   }
 
   get activity(): Activity {
-    return this.exclusiveActivity ?? this.ownActivity;
+    return this.exclusives.activity ?? this.ownActivity;
   }
 
   get limits(): readonly Limit[] {
@@ -132,7 +113,7 @@ export class Core {
 
   /** Appends entries, all or none, and tells the stores. Fails with `invalid_entry`. */
   append(drafts: readonly Draft[]): Entry[] {
-    return this.appendWhole(this.toDrafts(drafts));
+    return this.appendWhole(toDrafts(drafts, this.transcript));
   }
 
   /** Appends drafts that were held to their shape already. */
@@ -142,23 +123,7 @@ export class Core {
 
   /** What a hook drafts, as far as it may: messages come by prompts, tools and providers only. Fails with `invalid_entry`. */
   toProposed(given: unknown): Draft[] {
-    const drafts = this.toDrafts(given);
-    if (drafts.some(({ type }) => type === "message")) throw invalidEntry("a hook may not add a message entry");
-    return drafts;
-  }
-
-  /** Copies of drafts that a transcript can take: JSON, with targets that exist. Fails with `invalid_entry`. */
-  toDrafts(given: unknown): Draft[] {
-    if (given === undefined) return [];
-    if (!Array.isArray(given)) throw invalidEntry("the entries are not a list");
-    return given.map((each: unknown) => {
-      const draft = copyPlain(each) as Draft;
-      const problem = seal(draft) ?? draftProblem(draft);
-      if (problem) throw invalidEntry(problem);
-      const target = draft.type === "context_edit" || draft.type === "label" ? draft.targetId : undefined;
-      if (target !== undefined && !this.transcript.get(target)) throw invalidEntry(`there is no entry ${target}`);
-      return draft;
-    });
+    return toProposed(given, this.transcript);
   }
 
   appendOne(draft: Draft): Entry {
@@ -180,11 +145,7 @@ export class Core {
     if (!this.run) return;
     this.queue.hold();
     this.run.abort(reason);
-    this.abortChildren(reason);
-  }
-
-  abortChildren(reason?: string): void {
-    for (const child of this.runningChildren) void child.abort(reason);
+    this.children.abort(reason);
   }
 
   moveTo(entryId: string | null): void {
@@ -212,21 +173,6 @@ export class Core {
     return this.accounts.has(owner) || this.forgotten.has(owner) ? { ...owner } : owner;
   }
 
-  /** Makes an agent under this one, which ends with its maker. */
-  spawn(options: AgentOptions): Agent {
-    const agent = this.makeChild(options);
-    this.children = this.children.filter((child) => child.agent.deref());
-    this.children.push({ agent: new WeakRef(agent), maker: currentOwner() });
-    return agent;
-  }
-
-  /** Ends the agents that an owner made, or all. */
-  async disposeChildren(maker?: Owner): Promise<void> {
-    const ending = this.children.filter((child) => maker === undefined || child.maker === maker);
-    this.children = this.children.filter((child) => !ending.includes(child));
-    await Promise.all(ending.map(async ({ agent }) => agent.deref()?.dispose()));
-  }
-
   /** Lets go of what is kept for an owner, and ends what it is doing. */
   forget(owner: Owner): void {
     this.contexts.delete(owner);
@@ -234,10 +180,8 @@ export class Core {
     this.forgotten.add(owner);
     this.run?.drop(owner);
     this.hooks.deadlines.drop(owner);
-    void this.disposeChildren(owner);
-    const { exclusiveWork } = this;
-    if (exclusiveWork?.owner !== owner) return;
-    exclusiveWork.giveUp(new AgentError("abandoned", `${owner.name} was unloaded.`, { owner: owner.name }));
+    void this.children.dispose(owner);
+    this.exclusives.drop(owner);
   }
 
   service<N extends ServiceName>(name: N): Services[N] | undefined {
@@ -245,23 +189,13 @@ export class Core {
     return (registered ?? (this.host as Partial<Services>)[name]) as Services[N] | undefined;
   }
 
+  /** The tools that are on. */
   loadout(): Loadout {
-    const { kept } = this;
-    if (kept && kept.version === this.registries.version && kept.names === this.activeNames) return kept.loadout;
-    const tools = new Map<string, Registered<"tool">>();
-    for (const [name, registered] of this.registries.of("tool"))
-      if (this.isActive(registered)) tools.set(name, registered);
-    const schemas = Array.from(tools.values(), ({ name, value }) => ({
-      name,
-      description: value.description,
-      parameters: value.parameters as ToolSchema["parameters"],
-    }));
-    this.kept = { loadout: { tools, schemas }, version: this.registries.version, names: this.activeNames };
-    return this.kept.loadout;
+    return this.loadouts.current(this.registries);
   }
 
   setActiveTools(names: readonly string[]): void {
-    this.activeNames = [...new Set(names)];
+    this.loadouts.activeNames = [...new Set(names)];
   }
 
   async setModel(model: Model, source: "set" | "cycle" = "set"): Promise<boolean> {
@@ -290,47 +224,9 @@ export class Core {
     if (level !== previousLevel) void this.tell({ type: "thinking_level_select", level, previousLevel });
   }
 
-  /**
-   * Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. Within
-   * exclusive work it runs at once. Fails with `abandoned` when its owner is unloaded, or does not obey an abort.
-   */
+  /** Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. */
   async exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
-    const within = currentFrame()?.exclusiveOf;
-    if (within && within === this.exclusiveWork) return fn();
-    const before = this.exclusiveTail;
-    const { promise: through, resolve } = Promise.withResolvers<void>();
-    this.exclusiveTail = through;
-    if (this.exclusives++ === 0) this.exclusiveActivity = activity;
-    else await before;
-    this.exclusiveActivity = activity;
-    try {
-      return await offTheClock(() => this.whileOwned(fn));
-    } finally {
-      clearTimeout(this.exclusiveWork?.grace);
-      this.exclusiveWork = undefined;
-      if (--this.exclusives === 0) this.exclusiveActivity = undefined;
-      resolve();
-      this.wake();
-    }
-  }
-
-  private whileOwned<T>(fn: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.exclusiveWork = { owner: currentOwner(), giveUp: reject };
-      enclose(fn, this.exclusiveWork).then(resolve, reject);
-    });
-  }
-
-  /** Gives an extension's exclusive work the grace period to end. */
-  abortExclusive(): void {
-    const work = this.exclusiveWork;
-    if (!work?.owner || work.owner.scope === "host" || work.grace) return;
-    const { name: owner } = work.owner;
-    const error = new AgentError("abandoned", `Exclusive work of ${owner} did not end when it was aborted.`, {
-      hint: "Obey ctx.signal, or pass it on to whatever it waits for.",
-      owner,
-    });
-    work.grace = setTimeout(() => work.giveUp(error), this.options.graceMs ?? DEFAULT_GRACE_MS);
+    return this.exclusives.perform(activity, fn);
   }
 
   /** Tells what an extension did wrong, or, when that very hook is at fault, leaves it to `fault` and the console. */
@@ -366,13 +262,7 @@ export class Core {
 
   /** A message fit to be stored. Fails with `invalid_entry`. */
   toMessage(given: string | Message): Message {
-    const message: Message =
-      typeof given === "string"
-        ? { role: "user", content: given, timestamp: Date.now() }
-        : (copyPlain(given) as Message);
-    const problem = seal(message) ?? shapeProblem(message);
-    if (problem) throw invalidEntry(problem);
-    return message;
+    return toMessage(given);
   }
 
   /** A projector that throws, or answers what cannot be sent, is reported, and its entry left out. */
@@ -391,14 +281,4 @@ export class Core {
       }
     };
   }
-
-  private isActive({ name, value }: Registered<"tool">): boolean {
-    return this.activeNames ? this.activeNames.includes(name) : value.defaultActive !== false;
-  }
-}
-
-function invalidEntry(problem: string): AgentError {
-  return new AgentError("invalid_entry", `This cannot be stored in a transcript: ${problem}.`, {
-    hint: "Store plain JSON: no functions, no cycles, no class instances.",
-  });
 }

@@ -2,9 +2,20 @@
 import type { Owner } from "./contract.ts";
 import { AgentError } from "./errors.ts";
 import { entranceOf, type Frame } from "./frames.ts";
+import type { Way } from "./hook-points.ts";
 import { isPromise } from "./values.ts";
 
 const TICK_MS = 100;
+
+/** How long the handlers of a point may take: a notice 5 s, an answer 30 s (K13). */
+export const DEADLINE_MS: Record<Way, number> = {
+  notify: 5_000,
+  chain: 30_000,
+  gate: 30_000,
+  first: 30_000,
+  vote: 10_000,
+  around: Number.POSITIVE_INFINITY,
+};
 
 /** Why something is not waited for any more. */
 export type Expiry = "late" | "aborted" | "unloaded";
@@ -17,18 +28,20 @@ export interface Watch {
 }
 
 export class Deadlines {
-  private readonly watches = new Set<Watch>();
+  private readonly watches: Watch[] = [];
   private ticker: ReturnType<typeof setInterval> | undefined;
   /** During a run the interval stays: beginning it for each handler would cost more than the handlers. */
   private runs = 0;
 
   add(watch: Watch): void {
-    this.watches.add(watch);
+    this.watches.push(watch);
     this.ticker ??= setInterval(() => this.tick(), TICK_MS);
   }
 
   remove(watch: Watch): void {
-    this.watches.delete(watch);
+    // Mostly the last one: what waits for another is over before it.
+    const at = this.watches.lastIndexOf(watch);
+    if (at >= 0) this.watches.splice(at, 1);
     this.rest();
   }
 
@@ -43,12 +56,14 @@ export class Deadlines {
 
   /** Gives up all that is being waited for: its run was aborted, and is over. */
   abandon(): void {
-    for (const watch of this.watches) watch.expire("aborted");
+    this.each((watch) => watch.expire("aborted"));
   }
 
   /** Gives up what an owner is being waited for: it is being unloaded. */
   drop(owner: Owner): void {
-    for (const watch of this.watches) if (watch.frame.owner === owner) watch.expire("unloaded");
+    this.each((watch) => {
+      if (watch.frame.owner === owner) watch.expire("unloaded");
+    });
   }
 
   /** Runs an owner's code, and waits for it no longer than so many milliseconds. `what` says what it was to do. */
@@ -76,16 +91,21 @@ export class Deadlines {
   }
 
   private rest(): void {
-    if (this.runs > 0 || this.watches.size > 0) return;
+    if (this.runs > 0 || this.watches.length > 0) return;
     clearInterval(this.ticker);
     this.ticker = undefined;
   }
 
   private tick(): void {
-    for (const watch of this.watches) {
+    this.each((watch) => {
       if (watch.frame.waiting === 0) watch.leftMs -= TICK_MS;
       if (watch.leftMs <= 0) watch.expire("late");
-    }
+    });
+  }
+
+  /** One that expires may end others. */
+  private each(visit: (watch: Watch) => void): void {
+    for (const watch of this.watches.slice()) if (this.watches.includes(watch)) visit(watch);
   }
 }
 

@@ -1,11 +1,10 @@
 /** The kernel's own points, one line each: the way their handlers combine, and what else holds for them. */
 import type { Way } from "./hook-points.ts";
-import type { HookTable } from "./hooks.ts";
 
 /** `hot`: told in every turn, or oftener, so that a slow handler is felt. `wire`: forwarded by JSON and RPC mode. */
 type Row = `${Way}${"" | " hot"}${"" | " wire"}`;
 
-const POINTS: Readonly<Record<string, Row>> = {
+export const POINTS: Readonly<Record<string, Row>> = {
   agent_start: "notify wire",
   agent_end: "notify wire",
   agent_settled: "notify wire",
@@ -47,10 +46,3 @@ const POINTS: Readonly<Record<string, Row>> = {
   session_select: "first",
   provider_call: "around",
 };
-
-export function declareKernelPoints(table: HookTable): void {
-  for (const [name, row] of Object.entries(POINTS)) {
-    const [way, ...more] = row.split(" ");
-    table.declare(name, { way: way as Way, wire: more.includes("wire"), hot: more.includes("hot") });
-  }
-}

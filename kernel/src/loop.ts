@@ -13,14 +13,16 @@
  *
  * Most turns have no listeners: what nobody hears is neither made nor waited for.
  */
-import { askRetry, beforeTurn, boundary, waitForRetry } from "./boundary.ts";
+import { askRetry, beforeTurn, waitForRetry } from "./boundary.ts";
 import type { MaybePromise, Outcome } from "./contract.ts";
-import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
+import { type Core, HOST_OWNER } from "./core.ts";
 import { toAgentError } from "./errors.ts";
-import { heard } from "./hooks.ts";
-import type { AssistantMessage, Message, ToolResultMessage } from "./messages.ts";
+import type { Loadout } from "./loadout.ts";
+import type { AssistantMessage, Message, StreamEvent, ToolResultMessage } from "./messages.ts";
+import { heard } from "./points.ts";
 import { messagesOf, paired } from "./projection.ts";
-import { type Listener, streamAnswer } from "./provider-call.ts";
+import { decideSettling, decideTurn } from "./proposals.ts";
+import { type Ask, type Listener, streamAnswer } from "./provider-call.ts";
 import type { Run } from "./run.ts";
 import { runTools } from "./tool-batch.ts";
 import { isPromise, isRecord } from "./values.ts";
@@ -83,45 +85,29 @@ async function runTurns(core: Core, run: Run, first: Message[]): Promise<Outcome
 
 async function runTurn(core: Core, run: Run, entering: readonly Message[]): Promise<TurnEnd> {
   const { at } = core.hooks;
-  const place = { runId: run.id, turnIndex: run.turnIndex };
+  const { id: runId, turnIndex } = run;
   let loadout = core.loadout();
-  const begun = heard(at.turn_start) && core.tell({ type: "turn_start", ...place, timestamp: Date.now() });
+  const begun = heard(at.turn_start) && core.tell({ type: "turn_start", runId, turnIndex, timestamp: Date.now() });
   if (begun) await begun;
-  for (const message of entering) await whenEntered(core, run, message, (kept) => void keep(core, kept));
+  for (const message of entering) keep(core, await entered(core, run, message));
   if (heard(at.before_turn)) {
     await beforeTurn(core, run);
     loadout = core.loadout();
   }
   if (heard(at.transcript_flush)) await core.flush("turn");
 
-  const answer = await askModel(core, run, loadout);
-  const reviewing = reviewed(core, run, answer);
+  const reviewing = reviewed(core, run, await askModel(core, run, loadout));
   const message = (isPromise(reviewing) ? await reviewing : reviewing) as AssistantMessage;
   const entryId = keep(core, message);
   const isWhole = message.stopReason !== "error" && message.stopReason !== "aborted";
   const retry = message.stopReason === "error" && !run.isAborted ? await askRetry(core, run, message) : undefined;
   if (isWhole) run.attempt = 0;
 
-  const results: ToolResultMessage[] = [];
-  const resultIds: string[] = [];
-  const conclude = (result: ToolResultMessage) =>
-    whenEntered(core, run, result, (kept) => {
-      results.push(kept as ToolResultMessage);
-      resultIds.push(keep(core, kept));
-    });
-  const hasCalls = isWhole && message.content.some((block) => block.type === "toolCall");
-  const wantsMore = hasCalls && !(await runTools(core, run, { message, loadout, conclude }));
-
-  const deciding = heard(at.turn_end)
-    ? boundary(core, "turn_end", {
-        ...place,
-        message,
-        toolResults: Object.freeze(results),
-        messageEntryId: entryId,
-        toolResultEntryIds: resultIds,
-        outcome: run.isAborted ? "aborted" : isWhole ? "done" : message.stopReason,
-      })
-    : undefined;
+  const results = new Results(core, run);
+  const hasCalls = isWhole && message.content.some(isCall);
+  const wantsMore = hasCalls && !(await runTools(core, run, { message, loadout, results }));
+  const outcome = run.isAborted ? "aborted" : isWhole ? "done" : (message.stopReason as Outcome);
+  const deciding = heard(at.turn_end) ? decideTurn(core, run, { message, entryId, results, outcome }) : undefined;
   const decision = isPromise(deciding) ? await deciding : deciding;
   if (retry) await waitForRetry(core, run, retry);
   return {
@@ -133,16 +119,35 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
   };
 }
 
-/** Tells that a message begins and ends, and hands on what the handlers made of it. */
-function whenEntered(core: Core, run: Run, message: Message, take: (message: Message) => void): MaybePromise<void> {
-  const end = () => {
-    const kept = reviewed(core, run, message);
-    return isPromise(kept) ? kept.then(take) : take(kept);
-  };
+/** The results of a turn's calls, in call order, and the ids of their entries. */
+class Results {
+  readonly messages: ToolResultMessage[] = [];
+  readonly entryIds: string[] = [];
+  private readonly core: Core;
+  private readonly run: Run;
+
+  constructor(core: Core, run: Run) {
+    this.core = core;
+    this.run = run;
+  }
+
+  add(result: ToolResultMessage): MaybePromise<void> {
+    const kept = entered(this.core, this.run, result);
+    return isPromise(kept) ? kept.then((message) => this.keep(message)) : this.keep(kept);
+  }
+
+  private keep(message: Message): void {
+    this.messages.push(message as ToolResultMessage);
+    this.entryIds.push(keep(this.core, message));
+  }
+}
+
+/** Tells that a message begins and ends; answers what the handlers made of it. */
+function entered(core: Core, run: Run, message: Message): MaybePromise<Message> {
   const { at } = core.hooks;
-  if (!heard(at.message_start)) return end();
+  if (!heard(at.message_start)) return reviewed(core, run, message);
   const told = core.tell({ type: "message_start", runId: run.id, turnIndex: run.turnIndex, message });
-  return told ? told.then(end) : end();
+  return told ? told.then(() => reviewed(core, run, message)) : reviewed(core, run, message);
 }
 
 /** Asks the handlers of `message_end`, which may replace a message. */
@@ -171,40 +176,53 @@ function keep(core: Core, message: Message): string {
 
 function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMessage> {
   const { at } = core.hooks;
-  const { id: runId, turnIndex } = run;
-  const listener: Listener = {
-    onStart: (message) => core.tell({ type: "message_start", runId, turnIndex, message }),
-    onEvent: heard(at.message_update)
-      ? (assistantMessageEvent, message) =>
-          core.hooks.notify(at.message_update, {
-            type: "message_update",
-            runId,
-            turnIndex,
-            message,
-            assistantMessageEvent,
-          })
-      : undefined,
+  const projected = core.transcript.project();
+  if (!heard(at.context)) return askWith(core, run, { loadout, messages: projected });
+  return reviewedContext(core, run, projected).then((messages) => askWith(core, run, { loadout, messages }));
+}
+
+function askWith(
+  core: Core,
+  run: Run,
+  { loadout, messages }: { loadout: Loadout; messages: readonly Message[] },
+): Promise<AssistantMessage> {
+  const ask: Ask = {
+    model: core.model!,
+    messages,
+    tools: loadout.schemas,
+    systemPrompt: core.systemPrompt,
+    thinkingLevel: core.thinkingLevel,
+    purpose: "turn",
+    signal: run.signal,
+    runId: run.id,
+    turnIndex: run.turnIndex,
   };
-  const ask = (messages: readonly Message[]) =>
-    streamAnswer(
-      core,
-      {
-        model: core.model!,
-        messages,
-        tools: loadout.schemas,
-        systemPrompt: core.systemPrompt,
-        thinkingLevel: core.thinkingLevel,
-        purpose: "turn",
-        signal: run.signal,
-        runId,
-        turnIndex,
-      },
-      run,
-      listener,
-    );
-  // A handler that wraps the call may do to the list what it likes.
-  const projected = heard(at.provider_call) ? core.transcript.view.project() : core.transcript.project();
-  return heard(at.context) ? reviewedContext(core, run, projected).then(ask) : ask(projected);
+  return streamAnswer(core, ask, run, new TurnListener(core, run));
+}
+
+/** Tells of an answer while it comes. */
+class TurnListener implements Listener {
+  private readonly core: Core;
+  private readonly runId: string;
+  private readonly turnIndex: number;
+
+  constructor(core: Core, { id, turnIndex }: Run) {
+    this.core = core;
+    this.runId = id;
+    this.turnIndex = turnIndex;
+  }
+
+  onStart(message: AssistantMessage): MaybePromise<void> {
+    const { core, runId, turnIndex } = this;
+    return core.tell({ type: "message_start", runId, turnIndex, message });
+  }
+
+  onEvent(assistantMessageEvent: StreamEvent, message: AssistantMessage): MaybePromise<void> {
+    const { core, runId, turnIndex } = this;
+    const point = core.hooks.at.message_update;
+    if (!heard(point)) return;
+    return core.hooks.notify(point, { type: "message_update", runId, turnIndex, message, assistantMessageEvent });
+  }
 }
 
 /** The projection as the `context` handlers leave it. */
@@ -249,13 +267,17 @@ class ContextEvent {
   }
 }
 
+function isCall({ type }: AssistantMessage["content"][number]): boolean {
+  return type === "toolCall";
+}
+
 function isOutOfTurns({ options }: Core, { turnIndex }: Run): boolean {
   return turnIndex + 1 === options.maxTurns;
 }
 
 async function goesOnBeforeSettling(core: Core, run: Run, outcome: Outcome): Promise<boolean> {
   if (!heard(core.hooks.at.agent_before_settle)) return false;
-  const decision = await boundary(core, "agent_before_settle", { runId: run.id, outcome });
+  const decision = await decideSettling(core, run, outcome);
   return decision.continue === true && outcome === "done" && !run.isAborted;
 }
 

@@ -1,7 +1,8 @@
 /** The system prompt: rendered from sections once a run, and what changed of it recorded in the transcript. */
 import { type Context, type Owner, type PromptSection, SECTION_SLOTS } from "./contract.ts";
-import { type Core, HOST_OWNER, type Loadout } from "./core.ts";
+import { type Core, HOST_OWNER } from "./core.ts";
 import { toAgentError } from "./errors.ts";
+import type { Loadout } from "./loadout.ts";
 import type { Entry, Image, Message, SystemMessage, ToolSchema } from "./messages.ts";
 import { ABANDONED, type Run } from "./run.ts";
 import { estimateText } from "./tokens.ts";

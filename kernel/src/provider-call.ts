@@ -6,21 +6,13 @@
  * A stream that throws, never starts, ends without its last event or goes on after it, and a provider that does not
  * obey the signal, all end in a message that says so.
  */
-import type { MaybePromise, ProviderAuth, ProviderRequest } from "./contract.ts";
+import type { MaybePromise, ProviderAuth, ProviderRequest, Registered } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
-import { FAULT, heard } from "./hooks.ts";
-import type {
-  AssistantMessage,
-  Failure,
-  FailureKind,
-  Message,
-  Model,
-  StreamEvent,
-  ThinkingLevel,
-  ToolSchema,
-} from "./messages.ts";
-import { ABANDONED, type Run } from "./run.ts";
+import { lend, stopLending } from "./lent-messages.ts";
+import type { AssistantMessage, Failure, FailureKind, Model, StreamEvent, ToolCall } from "./messages.ts";
+import { FAULT, heard } from "./points.ts";
+import type { Run, Wait } from "./run.ts";
 import { ANSWER_BLOCKS, blocksProblem, shapeProblem } from "./shapes.ts";
 import { emptyUsage, wholeUsage } from "./tokens.ts";
 import { isRecord, seal, toJson } from "./values.ts";
@@ -28,16 +20,20 @@ import { isRecord, seal, toJson } from "./values.ts";
 /** Pi's default for the same setting. */
 const IDLE_TIMEOUT_MS = 300_000;
 
-export interface Ask {
-  model: Model;
-  messages: readonly Message[];
-  tools: readonly ToolSchema[];
-  systemPrompt: string;
-  thinkingLevel: ThinkingLevel;
-  purpose: string;
-  maxTokens?: number;
-  temperature?: number;
-  signal: AbortSignal;
+/** What is asked, by whom and when in a run. */
+export interface Ask
+  extends Pick<
+    ProviderRequest,
+    | "model"
+    | "messages"
+    | "tools"
+    | "systemPrompt"
+    | "thinkingLevel"
+    | "purpose"
+    | "maxTokens"
+    | "temperature"
+    | "signal"
+  > {
   runId: string;
   turnIndex: number;
 }
@@ -45,98 +41,125 @@ export interface Ask {
 /** Gets the partial answer once it exists, then each event of the stream. */
 export interface Listener {
   onStart(partial: AssistantMessage): MaybePromise<void>;
-  onEvent?: (event: StreamEvent, partial: AssistantMessage) => MaybePromise<void>;
-}
-
-/** A stream on its way: what has arrived of the answer, and whether anybody still waits for more. */
-interface Reading {
-  run: Run | undefined;
-  iterator?: AsyncIterator<unknown>;
-  partial?: AssistantMessage;
-  isGivenUp: boolean;
+  onEvent?(event: StreamEvent, partial: AssistantMessage): MaybePromise<void>;
 }
 
 /**
  * Streams one answer, which the listener hears begin whatever comes of it. Never fails: a failure is a message with
  * `stopReason` `error` or `aborted`.
  */
-export async function streamAnswer(
+export function streamAnswer(
   core: Core,
   ask: Ask,
   run: Run | undefined,
   listener: Listener,
 ): Promise<AssistantMessage> {
-  const reading: Reading = { run, isGivenUp: false };
-  let message: AssistantMessage;
-  try {
-    const work = readAnswer(core, ask, listener, reading);
-    const final = run ? await run.bounded(work) : await work;
-    message = final && final !== ABANDONED ? whole(final, ask) : givenUp(ask, reading);
-  } catch (thrown) {
-    message = failed(ask, reading.partial, thrown);
+  return new Promise((resolve) => {
+    const reading = new Reading(core, ask, { listener, run, resolve });
+    if (run?.isAbandoned) reading.giveUp();
+    else void reading.read();
+  });
+}
+
+/** A stream on its way: what has arrived of the answer, and who waits for it. */
+class Reading implements Wait {
+  readonly owner = undefined;
+  private readonly core: Core;
+  private readonly ask: Ask;
+  private readonly to: { listener: Listener; run: Run | undefined; resolve(message: AssistantMessage): void };
+  private iterator: AsyncIterator<unknown> | undefined;
+  private partial: AssistantMessage | undefined;
+  private isOver = false;
+
+  constructor(core: Core, ask: Ask, to: Reading["to"]) {
+    this.core = core;
+    this.ask = ask;
+    this.to = to;
+    to.run?.await(this);
   }
-  const told = reading.partial ? undefined : listener.onStart(message);
-  if (told) await told;
-  return message;
-}
 
-function givenUp(ask: Ask, reading: Reading): AssistantMessage {
-  reading.isGivenUp = true;
-  close(reading);
-  const error = ask.signal.aborted
-    ? new AgentError("aborted", "The answer was aborted.")
-    : new AgentError("malformed_response", "The stream ended without its last event, so the answer may be cut.");
-  return failed(ask, reading.partial, error);
-}
-
-/** Reads the stream to its last event; answers nothing when it ends without one. */
-async function readAnswer(
-  core: Core,
-  ask: Ask,
-  listener: Listener,
-  reading: Reading,
-): Promise<AssistantMessage | undefined> {
-  ask.signal.throwIfAborted();
-  const api = core.registries.of("api").get(ask.model.api);
-  if (!api) throw missingApi(ask.model);
-  const auth = await core.host.credentials.resolve(ask.model.provider, ask.model);
-  const request = toRequest(core, ask, auth);
-  const call = (given: ProviderRequest) => api.value.stream(given);
-  const iterator = core.hooks.around(core.hooks.at.provider_call, request, call, api.owner);
-  reading.iterator = iterator;
-  try {
-    for (;;) {
-      const next = await iterator.next();
-      if (next.done) return undefined;
-      for (const event of next.value) {
-        if (reading.isGivenUp || reading.run?.isAbandoned) return undefined;
-        if (event.type === "done") return event.message;
-        if (event.type === "error") return event.error;
-        let told: MaybePromise<void> = undefined;
-        if (event.type === "start") {
-          // Whatever it starts a second time is the same answer.
-          if (!reading.partial) told = listener.onStart((reading.partial = event.partial));
-        } else if (listener.onEvent && reading.partial) told = listener.onEvent(event, reading.partial);
-        if (told) await told;
+  /** Reads the stream to its last event. */
+  async read(): Promise<void> {
+    try {
+      const { core, ask } = this;
+      ask.signal.throwIfAborted();
+      const api = core.registries.of("api").get(ask.model.api);
+      if (!api) throw missingApi(ask.model);
+      const auth = await core.host.credentials.resolve(ask.model.provider, ask.model);
+      const iterator = openStream(core, toRequest(core, ask, auth), api);
+      this.iterator = iterator;
+      while (!this.isOver) {
+        const next = await iterator.next();
+        if (next.done) break;
+        for (const event of next.value) {
+          if (this.isOver) return;
+          const told = this.take(event);
+          if (told) await told;
+        }
       }
+      if (!this.isOver) this.giveUp();
+    } catch (thrown) {
+      if (!this.isOver) this.end(failed(this.ask, this.partial, thrown));
+    } finally {
+      // It may have been given up before there was a stream to close.
+      if (this.iterator) close(this.iterator);
     }
-  } finally {
-    close(reading);
+  }
+
+  giveUp(): void {
+    const error = this.ask.signal.aborted
+      ? new AgentError("aborted", "The answer was aborted.")
+      : new AgentError("malformed_response", "The stream ended without its last event, so the answer may be cut.");
+    this.end(failed(this.ask, this.partial, error));
+    if (this.iterator) close(this.iterator);
+  }
+
+  private take(event: StreamEvent): MaybePromise<void> {
+    const { listener } = this.to;
+    switch (event.type) {
+      case "done":
+        return event.message ? this.end(whole(event.message, this.ask)) : this.giveUp();
+      case "error":
+        return event.error ? this.end(whole(event.error, this.ask)) : this.giveUp();
+      case "start":
+        // Whatever it starts a second time is the same answer.
+        return this.partial ? undefined : listener.onStart((this.partial = event.partial));
+      default:
+        return this.partial && listener.onEvent?.(event, this.partial);
+    }
+  }
+
+  private end(message: AssistantMessage): void {
+    const { to } = this;
+    this.isOver = true;
+    to.run?.settle(this);
+    const told = this.partial ? undefined : to.listener.onStart(message);
+    if (told) void told.then(() => to.resolve(message));
+    else to.resolve(message);
   }
 }
 
 /** A provider that never ends its clean-up must not hold the run. */
-function close({ iterator }: Reading): void {
-  iterator?.return?.().catch(() => {});
+function close(iterator: AsyncIterator<unknown>): void {
+  iterator.return?.().catch(ignore);
+}
+
+function ignore(): void {}
+
+function openStream(core: Core, request: ProviderRequest, { value, owner }: Registered<"api">) {
+  const call = (given: ProviderRequest) => {
+    stopLending(given);
+    return value.stream(given);
+  };
+  return core.hooks.around(core.hooks.at.provider_call, request, call, owner);
 }
 
 function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
   const { model, runId, turnIndex } = ask;
   const { at } = core.hooks;
-  return {
+  const request: Omit<ProviderRequest, "messages"> = {
     model,
     systemPrompt: ask.systemPrompt,
-    messages: ask.messages,
     tools: ask.tools,
     thinkingLevel: ask.thinkingLevel,
     maxTokens: ask.maxTokens,
@@ -157,7 +180,7 @@ function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
     },
     async onHeaders(headers) {
       const event = { type: "before_provider_headers", runId, turnIndex, headers: { ...headers } };
-      await core.hooks.ask(at.before_provider_headers, event, () => {});
+      await core.hooks.notify(at.before_provider_headers, event);
       return event.headers;
     },
     async onResponse({ status, headers }) {
@@ -170,6 +193,7 @@ function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
         }
       : undefined,
   };
+  return heard(at.provider_call) ? lend(request, ask.messages) : Object.assign(request, { messages: ask.messages });
 }
 
 /** How long a provider may send nothing, in milliseconds: the setting, where 0 and "disabled" mean for ever. */
@@ -185,17 +209,28 @@ function whole(message: AssistantMessage, ask: Ask): AssistantMessage {
   }
   if (ask.signal.aborted && message.stopReason === "error") message.stopReason = "aborted";
   if (!Number.isFinite(message.usage?.cost?.total)) message.usage = wholeUsage(message.usage);
+  const calls = message.content.filter((block) => block?.type === "toolCall");
   const ids: string[] = [];
-  for (const block of message.content) {
-    if (block?.type !== "toolCall") continue;
-    if (!block.id || ids.includes(block.id)) block.id = freshId(block.id || "call", ids);
-    ids.push(block.id);
-    const problem = isRecord(block.arguments) ? seal(block.arguments) : "they are not an object";
-    if (problem) Object.assign(block, { arguments: {}, argumentsError: `The arguments cannot be used: ${problem}.` });
+  for (const call of calls) {
+    if (!call.id || ids.includes(call.id)) call.id = freshId(call.id || "call", ids);
+    ids.push(call.id);
+    if (!isRecord(call.arguments)) withoutArguments(call, "they are not an object");
   }
-  const problem = seal(message) ?? shapeProblem(message);
+  let problem = seal(message);
+  if (problem) {
+    for (const call of calls) {
+      const unfit = seal(call.arguments);
+      if (unfit) withoutArguments(call, unfit);
+    }
+    problem = seal(message);
+  }
+  problem ??= shapeProblem(message);
   if (!problem) return message;
   return failed(ask, undefined, new AgentError("malformed_response", `The answer cannot be stored: ${problem}.`));
+}
+
+function withoutArguments(call: ToolCall, problem: string): void {
+  Object.assign(call, { arguments: {}, argumentsError: `The arguments cannot be used: ${problem}.` });
 }
 
 function freshId(id: string, taken: readonly string[]): string {

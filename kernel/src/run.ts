@@ -14,8 +14,9 @@ export const DEFAULT_GRACE_MS = 5_000;
 /** A timer that is set to more fires at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-interface Wait {
-  owner: Owner | undefined;
+/** Something that is waited for. */
+export interface Wait {
+  readonly owner: Owner | undefined;
   giveUp(): void;
 }
 
@@ -69,11 +70,21 @@ export class Run {
   drop(owner: Owner): void {
     this.dropped.add(owner);
     this.owners.get(owner)?.abort(new AgentError("aborted", `${owner.name} was unloaded.`));
-    for (const wait of this.waits) if (wait.owner === owner) wait.giveUp();
+    for (const wait of this.waits.slice()) if (wait.owner === owner) wait.giveUp();
   }
 
   hasDropped(owner: Owner): boolean {
     return this.dropped.has(owner);
+  }
+
+  /** Has something given up when the run is, or its owner is unloaded, until it is settled. */
+  await(wait: Wait): void {
+    this.waits.push(wait);
+  }
+
+  settle(wait: Wait): void {
+    const at = this.waits.lastIndexOf(wait);
+    if (at >= 0) this.waits.splice(at, 1);
   }
 
   /** Waits for work, but not beyond the grace period of an abort, nor beyond its owner. */
@@ -84,14 +95,10 @@ export class Run {
     }
     return new Promise((resolve, reject) => {
       const wait: Wait = { owner, giveUp: () => resolve(ABANDONED) };
-      this.waits.push(wait);
-      const end = () => {
-        const at = this.waits.lastIndexOf(wait);
-        if (at >= 0) this.waits.splice(at, 1);
-      };
+      this.await(wait);
       work.then(
-        (value) => (end(), resolve(value)),
-        (thrown: unknown) => (end(), reject(thrown)),
+        (value) => (this.settle(wait), resolve(value)),
+        (thrown: unknown) => (this.settle(wait), reject(thrown)),
       );
     });
   }
@@ -119,7 +126,7 @@ export class Run {
   private abandon(): void {
     this.isAbandoned = true;
     this.onAbandon();
-    for (const wait of this.waits) wait.giveUp();
+    for (const wait of this.waits.slice()) wait.giveUp();
   }
 }
 

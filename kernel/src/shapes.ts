@@ -3,17 +3,22 @@ import { AgentError } from "./errors.ts";
 import type { Draft, EntryType, Message, Model, ThinkingLevel } from "./messages.ts";
 import { isPromise, isRecord, seal } from "./values.ts";
 
-type BlockCheck = (block: Record<string, unknown>) => boolean;
-
 const isText = (value: unknown) => typeof value === "string";
 const isName = (value: unknown) => isText(value) && value !== "";
 
-const BLOCKS: Record<string, BlockCheck> = {
-  text: ({ text }) => isText(text),
-  image: ({ data, mimeType }) => isText(data) && isText(mimeType),
-  thinking: ({ thinking }) => isText(thinking),
-  toolCall: ({ id, name, arguments: args }) => isText(id) && isText(name) && name !== "" && isRecord(args),
-};
+function isBlock(block: Record<string, unknown>): boolean {
+  switch (block.type) {
+    case "text":
+      return isText(block.text);
+    case "image":
+      return isText(block.data) && isText(block.mimeType);
+    case "thinking":
+      return isText(block.thinking);
+    default:
+      return isText(block.id) && isName(block.name) && isRecord(block.arguments);
+  }
+}
+
 const USER_BLOCKS = ["text", "image"];
 export const ANSWER_BLOCKS = ["text", "thinking", "toolCall"];
 
@@ -80,9 +85,11 @@ export function isModel(value: unknown): value is Model {
 /** Tells what is wrong with a list of blocks of these types. */
 export function blocksProblem(blocks: unknown, types: readonly string[] = USER_BLOCKS): string | undefined {
   if (!Array.isArray(blocks)) return "its content is no list of blocks";
-  const isWhole = (block: unknown) =>
-    isRecord(block) && types.includes(String(block.type)) && BLOCKS[String(block.type)]!(block);
-  return blocks.every(isWhole) ? undefined : `its content holds something else than ${types.join(", ")} blocks`;
+  for (const block of blocks as readonly unknown[]) {
+    if (isRecord(block) && types.includes(block.type as string) && isBlock(block)) continue;
+    return `its content holds something else than ${types.join(", ")} blocks`;
+  }
+  return undefined;
 }
 
 /** Holds a projector's answer to what can be sent, and freezes it; nothing stands for no messages. Fails with `invalid_projection`. */

@@ -1,0 +1,76 @@
+/** Work that nothing else goes on beside, such as compacting: one at a time, the others in the order in which they came. */
+import type { Activity, Owner } from "./contract.ts";
+import { AgentError } from "./errors.ts";
+import { currentFrame, currentOwner, enclose, offTheClock } from "./frames.ts";
+import { DEFAULT_GRACE_MS } from "./run.ts";
+
+interface Work {
+  owner: Owner | undefined;
+  giveUp(error: AgentError): void;
+  grace?: ReturnType<typeof setTimeout>;
+}
+
+export class Exclusives {
+  activity: Activity | undefined;
+  /** How many works are under way or wait for their turn. */
+  private count = 0;
+  private tail: Promise<unknown> = Promise.resolve();
+  /** The work that is under way, and how it is given up, whatever it waits for. */
+  private current: Work | undefined;
+  private readonly graceMs: number;
+  private readonly ended: () => void;
+
+  constructor(graceMs = DEFAULT_GRACE_MS, ended: () => void) {
+    this.graceMs = graceMs;
+    this.ended = ended;
+  }
+
+  /**
+   * Runs `fn` when nothing else is exclusive; within exclusive work it runs at once. Fails with `abandoned` when its owner
+   * is unloaded, or does not obey an abort.
+   */
+  async perform<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
+    const within = currentFrame()?.exclusiveOf;
+    if (within && within === this.current) return fn();
+    const before = this.tail;
+    const { promise: through, resolve } = Promise.withResolvers<void>();
+    this.tail = through;
+    if (this.count++ === 0) this.activity = activity;
+    else await before;
+    this.activity = activity;
+    try {
+      return await offTheClock(() => this.whileOwned(fn));
+    } finally {
+      clearTimeout(this.current?.grace);
+      this.current = undefined;
+      if (--this.count === 0) this.activity = undefined;
+      resolve();
+      this.ended();
+    }
+  }
+
+  /** Gives an extension's work the grace period to end. */
+  abort(): void {
+    const work = this.current;
+    if (!work?.owner || work.owner.scope === "host" || work.grace) return;
+    const { name: owner } = work.owner;
+    const error = new AgentError("abandoned", `Exclusive work of ${owner} did not end when it was aborted.`, {
+      hint: "Obey ctx.signal, or pass it on to whatever it waits for.",
+      owner,
+    });
+    work.grace = setTimeout(() => work.giveUp(error), this.graceMs);
+  }
+
+  /** Ends an owner's work: it is being unloaded. */
+  drop(owner: Owner): void {
+    if (this.current?.owner !== owner) return;
+    this.current.giveUp(new AgentError("abandoned", `${owner.name} was unloaded.`, { owner: owner.name }));
+  }
+
+  private whileOwned<T>(fn: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.current = { owner: currentOwner(), giveUp: reject };
+      enclose(fn, this.current).then(resolve, reject);
+    });
+  }
+}
