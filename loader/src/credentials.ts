@@ -1,8 +1,10 @@
-import { AgentError, type ProviderAuth, type Services } from "@pi-agent/kernel";
+import { AgentError, type Model, type ProviderAuth, type Services } from "@pi-agent/kernel";
 import { type AuthFile, openAuthFile, type StoredAuth } from "./auth-file.ts";
 import type { FileProblem } from "./jsonc.ts";
+import { listModels } from "./model-table.ts";
 import type { ModelsFile } from "./models-file.ts";
-import { listProviders, type ProviderRow, type RegistryOf } from "./provider-table.ts";
+import type { Programs } from "./programs.ts";
+import { listProviders, type ProviderRow, type RegistryOf, tellRedirect } from "./provider-table.ts";
 import {
   fillTemplate,
   isCommand,
@@ -33,6 +35,8 @@ export interface CredentialOptions {
   modelsFile: ModelsFile;
   /** Default: the process's. */
   env?: NodeJS.ProcessEnv;
+  /** Gives commands their PATH. Default: PATH as it is in `env`. */
+  programs?: Pick<Programs, "environment">;
 }
 
 /**
@@ -40,14 +44,14 @@ export interface CredentialOptions {
  *
  *   --api-key ─► auth.json ─► models.json ─► environment ─► no_key
  *
- * A provider that a project defined or redirected gets none of them (T4).
+ * A provider that a project defined gets none of them, and neither does a model that sends them elsewhere (T4).
  */
 export function openCredentials(options: CredentialOptions): CredentialStore {
   return new Credentials(options);
 }
 
 class Credentials implements CredentialStore {
-  #options: Required<CredentialOptions>;
+  #options: CredentialOptions & { env: NodeJS.ProcessEnv };
   #auth: AuthFile;
   #given = new Map<string, string>();
   #printed = new Map<string, Promise<Resolved>>();
@@ -100,18 +104,30 @@ class Credentials implements CredentialStore {
     return isCommand(template) || "value" in fillTemplate(template, lookup);
   }
 
-  async resolve(provider: string): Promise<ProviderAuth> {
+  async resolve(provider: string, model?: Model): Promise<ProviderAuth> {
     const row = this.#rows().get(provider);
     if (!row) return {};
     const stored = this.#auth.entries().get(provider);
-    if (row.keylessBecause !== undefined) {
-      if (needsKey(row) || stored || this.#given.has(provider)) throw withheldKey(row);
+    const keylessBecause = row.keylessBecause ?? this.#tellRedirect(row, model);
+    if (keylessBecause !== undefined) {
+      if (needsKey(row) || stored || this.#given.has(provider)) throw withheldKey(row, keylessBecause);
       return {};
     }
+    const auth: ProviderAuth = {};
     const apiKey = await this.#findKey(row, stored);
+    if (apiKey !== undefined) auth.apiKey = apiKey;
     const headers = await this.#fillHeaders(row, this.#lookup(stored));
     if (row.custom?.authHeader && apiKey !== undefined) headers.Authorization = `Bearer ${apiKey}`;
-    return { ...(apiKey === undefined ? {} : { apiKey }), ...(Object.keys(headers).length > 0 ? { headers } : {}) };
+    if (Object.keys(headers).length > 0) auth.headers = headers;
+    // A model that names no place goes where its provider is, and not where others speak the same.
+    const baseUrl = row.custom?.baseUrl ?? row.definition?.baseUrl;
+    if (model && model.baseUrl === undefined && baseUrl !== undefined) auth.baseUrl = baseUrl;
+    return auth;
+  }
+
+  #tellRedirect(row: ProviderRow, model: Model | undefined): string | undefined {
+    const { registry } = this.#options;
+    return model && tellRedirect(row, model, { registry, known: listModels(row, registry) });
   }
 
   async #findKey(row: ProviderRow, stored: StoredAuth | undefined): Promise<string | undefined> {
@@ -155,7 +171,8 @@ class Credentials implements CredentialStore {
   }
 
   #place(): Place {
-    return { cwd: this.#options.agentDir, env: this.#options.env };
+    const { agentDir, env, programs } = this.#options;
+    return { cwd: agentDir, env: programs?.environment() ?? env };
   }
 
   #rows(): Map<string, ProviderRow> {
@@ -184,7 +201,7 @@ function noKey(row: ProviderRow, stored: StoredAuth | undefined, paths: { auth: 
   return new AgentError("no_key", message, { hint });
 }
 
-function withheldKey({ name, keylessBecause }: ProviderRow): AgentError {
+function withheldKey({ name }: ProviderRow, keylessBecause: string): AgentError {
   return new AgentError("no_key", `No key is given to ${name}, because ${keylessBecause}.`, {
     hint: "If you want it to have your key, define the provider yourself, in models.json or in an extension of your own.",
   });

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import type { ExecOptions, ExecResult } from "@pi-agent/kernel";
+import { isBareName, type Programs } from "./programs.ts";
 
 // From Pi: both streams together, and how long a program may take to end when it is asked to.
 const MAX_BUFFER = 256 << 20;
@@ -15,15 +16,33 @@ const NOT_STARTED: ExecResult = {
   truncated: false,
 };
 
+type Run = ExecOptions & { cwd: string; env?: NodeJS.ProcessEnv };
+
+/**
+ * Runs a program for an extension, as `exec` does: a bare name is looked for outside of the project, and while that is
+ * not trusted, git that only reads runs nothing of it.
+ */
+export async function execOutside(
+  command: string,
+  args: readonly string[],
+  options: Run & { env: NodeJS.ProcessEnv; programs: Programs; isTrusted: boolean },
+): Promise<ExecResult> {
+  const { programs, isTrusted, ...given } = options;
+  const program = isBareName(command) ? programs.find(command) : command;
+  if (program === undefined) {
+    return { ...NOT_STARTED, stderr: `There is no program ${command} on PATH outside of the project.`, killed: false };
+  }
+  if (isTrusted || command !== "git") return exec(program, args, given);
+  const { tameGit } = await import("./tame-git.ts");
+  const tamed = await tameGit(args, given.env, (more, env) => exec(program, more, { ...given, env }));
+  return exec(program, tamed?.args ?? args, { ...given, env: tamed?.env ?? given.env });
+}
+
 /**
  * Runs a program: no shell, no standard input. Never rejects: a program that cannot be started is code 1 with the reason
  * in `stderr`; one that a signal ended is 128 and the signal's number. `env` is by default the process's.
  */
-export async function exec(
-  command: string,
-  args: readonly string[],
-  options: ExecOptions & { cwd: string; env?: NodeJS.ProcessEnv },
-): Promise<ExecResult> {
+export async function exec(command: string, args: readonly string[], options: Run): Promise<ExecResult> {
   const { signal, timeout, cwd, env, maxBuffer = MAX_BUFFER } = options;
   const { spawn } = await import("node:child_process");
   if (signal?.aborted) return NOT_STARTED;

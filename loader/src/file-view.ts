@@ -121,10 +121,12 @@ export class ProjectView implements FileView {
     const known = this.contents.get(path);
     if (known) return known;
     this.assertTimeLeft();
+    // What was opened is in `contents`: what would be too much is not opened.
+    const sizeBytes = lookAt(path)?.size ?? 0;
+    if (sizeBytes <= maxBytes && this.bytes + sizeBytes > this.limits.bytes)
+      throw new Refusal(`would make the scan read more than ${toMegabytes(this.limits.bytes)}`);
     const bytes = orRefuse(() => readRegularFile(path, maxBytes));
     this.bytes += bytes.length;
-    if (this.bytes > this.limits.bytes)
-      throw new Refusal(`would make the scan read more than ${toMegabytes(this.limits.bytes)}`);
     this.contents.set(path, bytes);
     return bytes;
   }
@@ -137,18 +139,23 @@ export class ProjectView implements FileView {
 
 /** Reads a file that is a regular one at the moment of opening; no link, pipe or device is opened, nothing waits. */
 export function readRegularFile(path: string, maxBytes: number): Buffer {
-  // Opening a device can act: it is looked at first, and once more when it is open.
+  // Opening a device can act, and an oversized file is not opened either: it is looked at first, and once more when open.
   const seen = lookAt(path);
   if (!seen?.isFile()) throw new Refusal(seen?.isSymbolicLink() ? "is a link" : "is not a regular file");
+  assertFits(seen.size, maxBytes);
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Refusal("is not a regular file");
-    if (stats.size > maxBytes) throw new Refusal(`is larger than ${toMegabytes(maxBytes)}`);
+    assertFits(stats.size, maxBytes);
     return readAll(file, stats.size);
   } finally {
     closeSync(file);
   }
+}
+
+function assertFits(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) throw new Refusal(`is larger than ${toMegabytes(maxBytes)}`);
 }
 
 /** Reads `size` bytes, or what there is if the file shrank; what was added meanwhile is left. */

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
 import { type FlagValue, type Host, headlessUi } from "@pi-agent/kernel";
 import type { CredentialStore } from "./credentials.ts";
-import { exec } from "./exec.ts";
+import { execOutside } from "./exec.ts";
 import type { LifeCycle } from "./life-cycle.ts";
 import type { ModelStore } from "./models.ts";
 import type { LoadMode, LoadOptions } from "./options.ts";
 import { realPathOf } from "./places.ts";
 import type { LoadPlan } from "./plan.ts";
+import type { Programs } from "./programs.ts";
 import type { ResourceStore } from "./resources.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { TrustDecision } from "./trust.ts";
@@ -22,6 +23,8 @@ declare module "@pi-agent/kernel" {
 export interface EnvironmentService {
   readonly agentDir: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
+  /** Finds a program by its name on PATH, outside of the project. */
+  findProgram(name: string): string | undefined;
 }
 
 /** What extensions may know about trust. */
@@ -50,6 +53,7 @@ export function createHost(parts: {
   resources: ResourceStore;
   trust: TrustService;
   environment: EnvironmentService;
+  programs: Programs;
   flags: ReadonlyMap<string, FlagValue>;
   lifeCycle: LifeCycle;
 }): LoaderHost {
@@ -68,8 +72,10 @@ export function createHost(parts: {
     isProjectTrusted: () => trust.decision === "trusted",
     realPath: (path) => realPathOf(resolve(host.cwd, path)),
     fetch: (...request) => fetch(...request),
-    exec: (command, args, given) =>
-      exec(command, args, { cwd: host.cwd, env: withoutKeys(parts.credentials), ...given }),
+    exec: (command, args, given) => {
+      const run = { cwd: host.cwd, env: withoutKeys(parts), ...given };
+      return execOutside(command, args, { ...run, programs: parts.programs, isTrusted: host.isProjectTrusted() });
+    },
     newSession: (given) => lifeCycle.newSession(given),
     switchSession: (path) => lifeCycle.switchSession(path),
     fork: (entryId, given) => lifeCycle.fork(entryId, given),
@@ -81,9 +87,15 @@ export function createHost(parts: {
   return host;
 }
 
-/** The process's environment without the variables that hold keys. */
-function withoutKeys(credentials: CredentialStore): NodeJS.ProcessEnv {
-  const env = { ...process.env };
+/** The environment for programs without the variables that hold keys. */
+function withoutKeys({
+  credentials,
+  programs,
+}: {
+  credentials: CredentialStore;
+  programs: Programs;
+}): NodeJS.ProcessEnv {
+  const env = programs.environment();
   for (const name of credentials.names()) delete env[name];
   return env;
 }

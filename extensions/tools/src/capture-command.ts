@@ -42,6 +42,7 @@ export async function captureCommand(
       env,
       mark,
       shell: shellPath?.startsWith("~/") ? expandPath(shellPath, cwd) : shellPath,
+      findProgram: options.findProgram,
       timeoutMs,
       signal,
       onOutput: (bytes, stream) => output.push(bytes, stream),

@@ -153,7 +153,7 @@ function parseStat(stat: string): ProcessEntry {
 
 /** The way of other Unix systems. */
 export function listFromPs(): ProcessEntry[] {
-  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,state=,comm="], { encoding: "utf8" });
+  const { stdout } = spawnSync("/bin/ps", ["-A", "-o", "pid=,ppid=,pgid=,state=,comm="], { encoding: "utf8" });
   return (stdout ?? "").split("\n").flatMap((line) => {
     const [, pid, parent, group, state, name] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
     if (pid === undefined) return [];
@@ -164,6 +164,8 @@ export function listFromPs(): ProcessEntry[] {
 }
 
 function endOnWindows(pid: number): FoundProcess[] {
-  spawnSync("taskkill", ["/F", "/T", "/PID", String(pid)], { windowsHide: true });
+  spawnSync(`${process.env.SystemRoot ?? "C:\\Windows"}\\System32\\taskkill.exe`, ["/F", "/T", "/PID", String(pid)], {
+    windowsHide: true,
+  });
   return [];
 }

@@ -24,6 +24,8 @@ export interface CommandRequest {
   mark: string;
   /** Left out: bash, else sh. */
   shell?: string;
+  /** Finds programs that no project brought. */
+  findProgram?: (name: string) => string | undefined;
   /** Left out: as long as it takes. */
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -54,7 +56,7 @@ const MAX_AFTER_EXIT_MS = 1_000;
 
 /** Runs a command to its end. Fails with `no_directory`, `no_shell`, `invalid_command`, `no_process`. */
 export async function runCommand(command: string, request: CommandRequest): Promise<CommandExit> {
-  const shell = request.shell ?? defaultShell();
+  const shell = request.shell ?? defaultShell(request.findProgram);
   try {
     const child = spawn(shell, ["-c", command], {
       cwd: request.cwd,

@@ -6,16 +6,22 @@ interface Sessions {
   current?: { file?: string };
 }
 
+/** What the service `environment` does, as far as it is used here. */
+interface Environment {
+  findProgram?(name: string): string | undefined;
+}
+
 /** What `bash` asks its session at each call. */
 export function sessionOptions(
   pi: ExtensionAPI,
-): Pick<BashOptions, "settings" | "secretNames" | "sessionFile" | "reasoningLevel"> {
+): Pick<BashOptions, "settings" | "secretNames" | "sessionFile" | "reasoningLevel" | "findProgram"> {
   return {
     // Whatever package provides it; without one there is no file.
     sessionFile: () => (pi.service("sessions" as never) as Sessions | undefined)?.current?.file,
     settings: () => readSettings(pi),
     secretNames: () => pi.service("credentials")?.names() ?? [],
     reasoningLevel: () => pi.getThinkingLevel(),
+    findProgram: (name) => (pi.service("environment" as never) as Environment | undefined)?.findProgram?.(name),
   };
 }
 

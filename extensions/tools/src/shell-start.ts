@@ -1,5 +1,4 @@
 import { existsSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
 import { errorCode, systemReason, ToolFailure } from "./result.ts";
 
 const isWindows = process.platform === "win32";
@@ -7,12 +6,11 @@ const BASH_PLACES = isWindows
   ? ["C:\\Program Files\\Git\\bin\\bash.exe", "C:\\Program Files (x86)\\Git\\bin\\bash.exe"]
   : ["/bin/bash"];
 
-let found: string | undefined;
+const SH = isWindows ? "C:\\Program Files\\Git\\usr\\bin\\sh.exe" : "/bin/sh";
 
-/** Finds bash where it usually is, then on PATH; else `sh`. */
-export function defaultShell(): string {
-  found ??= BASH_PLACES.find(existsSync) ?? onPath(isWindows ? "bash.exe" : "bash") ?? "sh";
-  return found;
+/** Finds bash where it usually is, then with what finds programs; else `sh`. Never by a bare name: a project may have one. */
+export function defaultShell(findProgram?: (name: string) => string | undefined): string {
+  return BASH_PLACES.find(existsSync) ?? findProgram?.("bash") ?? SH;
 }
 
 /** Says why a shell could not be started; what is no start failure is answered as it is. */
@@ -50,9 +48,4 @@ function problemOfDirectory(cwd: string): ToolFailure | undefined {
     const message = `Working directory cannot be entered: ${cwd} (permission denied)`;
     return new ToolFailure("no_directory", message, hint);
   }
-}
-
-function onPath(name: string): string | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => join(folder, name)).find(existsSync);
 }
