@@ -77,6 +77,8 @@ function isOfType(type: NonNullable<JsonSchema["type"]>, value: unknown): boolea
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isJsonObject(value);
   if (type === "null") return value === null;
+  // 1e999 is JSON, and reads as Infinity.
+  if (type === "number") return Number.isFinite(value);
   return typeof value === type;
 }
 

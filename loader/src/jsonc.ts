@@ -28,8 +28,10 @@ export class JsonFault extends Error {
   }
 }
 
-const SPACE = /(?:\s|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/)*/y;
-const STRING = /"(?:[^"\\\n\r]|\\.)*"/y;
+// One character each, or few: what repeats without a bound takes a stack that has one.
+const NO_SPACE = /\S/g;
+const LINE_END = /[\n\r]/g;
+const STRING_STOP = /["\\\n\r]/g;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 // The depth to which the kernel stores values.
 const MAX_DEPTH = 200;
@@ -107,19 +109,47 @@ class Scanner {
 
   #string(expected: string): string {
     const offset = this.#at;
-    const token = this.#take(STRING, expected);
+    const end = this.#text[offset] === '"' ? this.#endOfString(offset + 1) : undefined;
+    if (end === undefined) throw this.#fault(expected);
+    this.#at = end;
     try {
-      return String(JSON.parse(token));
+      return String(JSON.parse(this.#text.slice(offset, end)));
     } catch {
       throw new JsonFault(offset, "a string has a control character or an escape that JSON does not know");
     }
   }
 
+  /** Answers where a string that began before `from` ends; `undefined` when its line ends first. */
+  #endOfString(from: number): number | undefined {
+    for (let at = from; ; ) {
+      const stop = this.#find(STRING_STOP, at);
+      if (this.#text[stop] === '"') return stop + 1;
+      if (this.#text[stop] !== "\\") return undefined;
+      at = stop + 2;
+    }
+  }
+
   /** Skips spaces and comments, and answers the character after them. */
   #peek(): string | undefined {
-    SPACE.lastIndex = this.#at;
-    this.#at += SPACE.exec(this.#text)?.[0].length ?? 0;
-    return this.#text[this.#at];
+    for (;;) {
+      this.#at = this.#find(NO_SPACE, this.#at);
+      const end = this.#endOfComment();
+      if (end === undefined) return this.#text[this.#at];
+      this.#at = end;
+    }
+  }
+
+  #endOfComment(): number | undefined {
+    if (this.#text.startsWith("//", this.#at)) return this.#find(LINE_END, this.#at);
+    if (!this.#text.startsWith("/*", this.#at)) return undefined;
+    const end = this.#text.indexOf("*/", this.#at + 2);
+    return end < 0 ? undefined : end + 2;
+  }
+
+  /** Finds the first place from `at` on that a pattern fits, else the end. */
+  #find(pattern: RegExp, at: number): number {
+    pattern.lastIndex = at;
+    return pattern.exec(this.#text)?.index ?? this.#text.length;
   }
 
   #take(token: RegExp, expected: string): string {
@@ -146,9 +176,27 @@ export function placeOf(text: string, offset: number): { line: number; column: n
 
 /** Finds where the value at `keys` stands, or its nearest parent that is there. */
 export function placeOfKeys(text: string, keys: readonly string[]): { line: number; column: number } {
-  let node = scanJsonc(text);
-  for (const key of keys) node = node.children?.get(key) ?? node;
-  return placeOf(text, node.offset);
+  return placesIn(text)(keys);
+}
+
+/** Does so for many keys of one text, which is scanned once, at the first question. */
+export function placesIn(text: string): (keys: readonly string[]) => { line: number; column: number } {
+  let root: JsonNode | undefined;
+  return (keys) => {
+    let node = (root ??= scanAnyway(text));
+    for (const key of keys) node = node.children?.get(key) ?? node;
+    return placeOf(text, node.offset);
+  };
+}
+
+/** A repeated key has a value that nobody reads, and that no scan can get through when it is too deep. */
+function scanAnyway(text: string): JsonNode {
+  try {
+    return scanJsonc(text);
+  } catch (fault) {
+    if (fault instanceof JsonFault) return { offset: 0, value: {} };
+    throw fault;
+  }
 }
 
 function isDeeper(value: Json, levels: number): boolean {

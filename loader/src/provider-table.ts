@@ -1,4 +1,4 @@
-import type { Agent, ProviderDefinition } from "@pi-agent/kernel";
+import type { Agent, Model, ProviderDefinition } from "@pi-agent/kernel";
 import type { CustomProvider, ModelsFile } from "./models-file.ts";
 
 /** Asks the kernel what is registered: an agent's own `registry`. */
@@ -28,7 +28,7 @@ export function listProviders(registry: RegistryOf, file: ModelsFile): Map<strin
     if (isProjects && custom) continue;
     const keylessBecause = isProjects
       ? `the project defined it (${owner.path ?? owner.name})`
-      : tellProjectApi(projectApis, [definition, ...definition.models]);
+      : tellProjectApi(projectApis, [definition, ...definition.models, ...(custom ? [custom, ...custom.models] : [])]);
     const name = custom?.name ?? definition.name ?? id;
     rows.set(id, { id, name, env: definition.env, definition, custom, keylessBecause });
   }
@@ -37,6 +37,27 @@ export function listProviders(registry: RegistryOf, file: ModelsFile): Map<strin
     if (!rows.has(id)) rows.set(id, { id, name: custom.name ?? id, env: [], custom, keylessBecause });
   }
   return rows;
+}
+
+/**
+ * Says why a model must not get its provider's key: it speaks a project's wire format, or its requests go where neither
+ * the provider's package nor the person has it (T4). `known` are the provider's models.
+ */
+export function tellRedirect(
+  { definition, custom }: ProviderRow,
+  model: Model,
+  { registry, known }: { registry: RegistryOf; known: readonly Model[] },
+): string | undefined {
+  const spoken = tellProjectApi(apisOfProject(registry), [model]);
+  if (spoken !== undefined || model.baseUrl === undefined) return spoken;
+  const places = [definition, custom, ...known].map((each) => toPlace(each?.baseUrl));
+  return places.includes(toPlace(model.baseUrl))
+    ? undefined
+    : `the model ${model.id} sends it to ${model.baseUrl}, where that provider is not`;
+}
+
+function toPlace(baseUrl: string | undefined): string | undefined {
+  return baseUrl?.replace(/\/+$/, "");
 }
 
 /** By name: who of the project registered it. */

@@ -25,9 +25,10 @@ const NEVER =
 export function gradeSettings(schema: SettingSchema, values: JsonObject, prefix = ""): GradedSetting[] {
   return Object.entries(values).flatMap(([name, value]): GradedSetting[] => {
     const key = prefix + name;
+    if (NEVER.test(name)) return [{ key, value, grade: "never" }];
     const member = memberOf(schema, name);
     if (member && isGroup(member) && isJsonObject(value)) return gradeSettings(member, value, `${key}.`);
-    if (NEVER.test(name) || namesEndpoint(value)) return [{ key, value, grade: "never" }];
+    if (namesEndpoint(value)) return [{ key, value, grade: "never" }];
     const misfit = member && findMisfits(member, value).length > 0;
     return [{ key, value, grade: misfit ? "unknown" : (member?.["x-project"] ?? "unknown") }];
   });
@@ -71,7 +72,9 @@ function take(
 
 function tighten(schema: SettingSchema, lower: Json | undefined, upper: Json): Json | undefined {
   if (schema["x-tighten"] === "on") return upper === true ? true : undefined;
-  if (lower === undefined) return upper;
+  const noLimit = schema["x-no-limit"];
+  if (noLimit !== undefined && upper === noLimit) return undefined;
+  if (lower === undefined || (noLimit !== undefined && lower === noLimit)) return upper;
   if (schema["x-tighten"] === "lower") return Math.min(Number(lower), Number(upper));
   if (!Array.isArray(lower) || !Array.isArray(upper)) return undefined;
   const allowed = lower.map(String);

@@ -14,6 +14,8 @@ export interface SettingSchema extends JsonSchema {
   properties?: { readonly [key: string]: SettingSchema };
   "x-project"?: Grade;
   "x-tighten"?: Tighten;
+  /** Of a number that a project may lower: the one that stands for no limit at all. */
+  "x-no-limit"?: number;
   /** How a list lies over another: `append` adds to it; `tools` does so by `+name` and `-name`; else it replaces it. */
   "x-combine"?: "append" | "tools";
 }
@@ -125,7 +127,13 @@ const TOOLS: Record<string, SettingSchema> = {
   bash: {
     type: "object",
     properties: {
-      timeoutSeconds: { type: "number", minimum: 0, "x-project": "tighten", "x-tighten": "lower" },
+      timeoutSeconds: {
+        type: "number",
+        minimum: 0,
+        "x-project": "tighten",
+        "x-tighten": "lower",
+        "x-no-limit": 0,
+      },
     },
   },
   shellPath: { type: "string", "x-project": "consent" },
@@ -209,7 +217,7 @@ const DISPLAY: Record<string, SettingSchema> = {
 
 // Kept for Pi, which shares the file; we neither report nor look anything up.
 const PI_STATE: Record<string, SettingSchema> = {
-  $schema: { type: "string", "x-project": "never" },
+  $schema: { type: "string", "x-project": "allow" },
   enableInstallTelemetry: { type: "boolean", "x-project": "never" },
   enableAnalytics: { type: "boolean", "x-project": "never" },
   warnings: {

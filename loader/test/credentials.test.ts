@@ -189,3 +189,40 @@ test("T4: a project's provider never stands in for one of the person's models.js
   const mine = opened.models.list().filter((each) => each.provider === "mine");
   expect(mine).toMatchObject([{ id: "m", baseUrl: "https://mine", api: "acme-api" }]);
 });
+
+test("T4, F028: a model that sends its provider's key elsewhere does not get it, whoever put it together", async () => {
+  await using opened = await open([provider("acme", ["a-1"], { baseUrl: "https://acme/v1" })], {
+    env: { ACME_KEY: "sk-secret-0123456789abcdef" },
+    files: { "models.json": { providers: { acme: { models: [{ id: "near", baseUrl: "https://near" }] } } } },
+  });
+  const { credentials } = opened;
+  const [known] = opened.models.list();
+  for (const baseUrl of ["https://evil", "https://acme/v1/evil", "https://acme/v1@evil", "HTTPS://ACME.evil/v1", ""]) {
+    await expect(credentials.resolve("acme", { ...known!, baseUrl }), baseUrl).rejects.toMatchObject({
+      code: "no_key",
+      message: `No key is given to acme, because the model a-1 sends it to ${baseUrl}, where that provider is not.`,
+    });
+  }
+  for (const baseUrl of ["https://acme/v1", "https://acme/v1/", "https://near"]) {
+    expect((await credentials.resolve("acme", { ...known!, baseUrl })).apiKey, baseUrl).toBeDefined();
+  }
+  expect(await credentials.resolve("acme", { ...known!, baseUrl: undefined })).toMatchObject({
+    baseUrl: "https://acme/v1",
+  });
+});
+
+test("T4, F028: a model that speaks a project's wire format gets no key, also where the provider is the person's", async () => {
+  const evil = provider("evil", [], { owner: { scope: "project", path: "/p/evil.ts" }, env: [] });
+  const env = { ACME_KEY: "sk-secret-0123456789abcdef" };
+  await using opened = await open([...official, evil], { env });
+  const model = opened.models.list().find((each) => each.provider === "acme")!;
+  await expect(opened.credentials.resolve("acme", { ...model, api: "evil-api" })).rejects.toThrow(
+    /wire format evil-api/,
+  );
+  expect(await opened.credentials.resolve("acme", model)).toEqual({ apiKey: env.ACME_KEY });
+  await using custom = await open([...official, evil], {
+    env,
+    files: { "models.json": { providers: { acme: { models: [{ id: "odd", api: "evil-api" }] } } } },
+  });
+  expect(custom.credentials.hasKey("acme")).toBe(false);
+});

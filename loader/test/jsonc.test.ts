@@ -60,3 +60,17 @@ test("a place is found by its keys, or the nearest parent's", () => {
   expect(placeOfKeys(text, ["a", "1"])).toEqual({ line: 4, column: 5 });
   expect(placeOfKeys(text, ["a", "7"])).toEqual({ line: 2, column: 8 });
 });
+
+test("a value that nobody reads, since its key is repeated, may be as deep as it likes", () => {
+  const text = `{ "a": ${"[".repeat(300)}${"]".repeat(300)}, "a": 1 }`;
+  expect([parseJsonc(text), placeOfKeys(text, ["a"])]).toEqual([{ a: 1 }, { line: 1, column: 1 }]);
+});
+
+test("a text of 30 MB of spaces, of one string, of one comment is read or refused, and takes no stack", () => {
+  const size = 30 << 20;
+  expect(parseJsonc(" ".repeat(size))).toEqual({});
+  expect(parseJsonc(`// ${"x".repeat(size)}\n{}`)).toEqual({});
+  expect(parseJsonc(`{ "a": "${"x".repeat(size)}", }`)).toMatchObject({ a: expect.stringMatching(/^xx/) });
+  expect(() => parseJsonc(`"${"x".repeat(size)}`)).toThrow("expected a string that ends on its line");
+  expect(() => parseJsonc(`/*${"x".repeat(size)}`)).toThrow('expected a value, found "/"');
+});

@@ -1,11 +1,11 @@
 import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Json, JsonObject, Registered } from "@pi-agent/kernel";
+import type { JsonObject, Registered } from "@pi-agent/kernel";
 import { expect, test } from "vitest";
 import { tempProject } from "../../test/kit/src/index.ts";
 import { openSettings } from "../src/settings.ts";
-import { isGroup } from "../src/settings-merge.ts";
-import { type Grade, SETTINGS_SCHEMA, type SettingSchema } from "../src/settings-schema.ts";
+import { SETTINGS_SCHEMA } from "../src/settings-schema.ts";
+import { canaryOf, leaves } from "./graded-settings.ts";
 
 async function settingsWith(text: string) {
   const project = await tempProject({ agentFiles: { "settings.json": text } });
@@ -15,37 +15,6 @@ async function settingsWith(text: string) {
 function bytes(values: JsonObject | string): Uint8Array {
   return new TextEncoder().encode(typeof values === "string" ? values : JSON.stringify(values));
 }
-
-function leaves(schema: SettingSchema, prefix = ""): [string, SettingSchema][] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, member]): [string, SettingSchema][] =>
-    isGroup(member) ? leaves(member, `${prefix}${name}.`) : [[prefix + name, member]],
-  );
-}
-
-/** A value of the key's type, other than its default. */
-function otherValue({
-  type,
-  enum: choices,
-  default: usual,
-  minimum,
-  anyOf,
-  additionalProperties,
-}: SettingSchema): Json {
-  if (typeof additionalProperties === "object") return { canary: otherValue(additionalProperties) };
-  if (anyOf) return 7;
-  if (choices) return choices.find((choice) => choice !== usual) ?? null;
-  if (type === "boolean") return usual !== true;
-  if (type === "number" || type === "integer") return (minimum ?? 0) + 1;
-  return type === "array" ? ["canary"] : type === "object" ? {} : "canary";
-}
-
-test("every key says what a project may do to it (4-loader, grades)", () => {
-  const grades: (Grade | undefined)[] = ["allow", "tighten", "consent", "never"];
-  for (const [key, schema] of leaves(SETTINGS_SCHEMA)) {
-    expect(grades, key).toContain(schema["x-project"]);
-    expect(schema["x-tighten"] !== undefined, key).toBe(schema["x-project"] === "tighten");
-  }
-});
 
 test.each([
   ["allow", ["compaction.enabled", "theme", "hideThinkingBlock", "skills", "prompts", "themes"]],
@@ -339,7 +308,7 @@ test("T4: of all keys that we know, a granted project sets only those that it ma
   const { settings, project } = await settingsWith("");
   await using _ = project;
   for (const [key, schema] of leaves(SETTINGS_SCHEMA)) {
-    const value = otherValue(schema);
+    const value = canaryOf(schema);
     const nested = key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
     const before = settings.get(key);
     for (const consent of [false, true]) {

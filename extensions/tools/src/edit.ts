@@ -3,12 +3,13 @@ import type { Edited } from "./edit-match.ts";
 import { decodeText, encodeText, type Source } from "./encoding.ts";
 import { changeFile } from "./file-lock.ts";
 import { type FileVersion, versionOf } from "./file-version.ts";
+import type { RefusalOf } from "./gate.ts";
 import { MAX_EDIT_BYTES } from "./limits.ts";
 import { mutate } from "./mutation-queue.ts";
 import { nearestHint } from "./nearest.ts";
 import { openFile, readWhole } from "./open-file.ts";
 import { expandPath, locatePath, touchedPath } from "./paths.ts";
-import { replaceFile } from "./replace-file.ts";
+import { type Conditions, replaceFile } from "./replace-file.ts";
 import {
   attempt,
   errorCode,
@@ -31,6 +32,8 @@ export interface EditOperations {
 export interface EditOptions {
   /** Another place than this machine's disk. Paths are then only made absolute, never looked up here. */
   operations?: EditOperations;
+  /** Asked at the moment of writing on this machine. */
+  refusalOf?: RefusalOf;
 }
 
 const parameters = {
@@ -76,7 +79,7 @@ export function createEditTool(cwd?: string, options: EditOptions = {}): Tool<ty
       return { read: paths, write: paths };
     },
     prepareArguments: gatherEdits,
-    execute: (_id, { path, edits }, signal, _onUpdate, ctx) =>
+    execute: (id, { path, edits }, signal, _onUpdate, ctx) =>
       attempt(signal, async () => {
         for (const [index, each] of edits.entries()) {
           assertWhole(each.oldText, `edits[${index}].oldText`);
@@ -84,7 +87,7 @@ export function createEditTool(cwd?: string, options: EditOptions = {}): Tool<ty
         }
         const base = cwd ?? ctx.cwd;
         const place: Place = { path, base, target: locate(path, base), isLocal: !options.operations };
-        const operations = options.operations ?? localOperations();
+        const operations = options.operations ?? localOperations((real) => options.refusalOf?.(id, real));
         const { applyEdits } = await import("./edit-match.ts");
         const run = () => {
           throwIfAborted(signal);
@@ -116,7 +119,7 @@ function parseEdits(text: string): unknown {
 }
 
 /** Makes the operations of one edit: they replace only what they have read. */
-function localOperations(): EditOperations {
+function localOperations(refusalOf: Conditions["refusalOf"]): EditOperations {
   let seen: FileVersion;
   return {
     async read(path) {
@@ -128,7 +131,7 @@ function localOperations(): EditOperations {
         await file.close();
       }
     },
-    replace: (path, bytes) => replaceFile(path, bytes, seen),
+    replace: (path, bytes) => replaceFile(path, bytes, { seen, refusalOf }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Seven tools that work on files and run commands, and the services `files` and `shell`. */
 import type { ExtensionAPI } from "@pi-agent/kernel";
+import { askGate } from "./gate.ts";
 import { LeftRunning } from "./left-running.ts";
 import { mutate } from "./mutation-queue.ts";
 import { BASH_SETTINGS, OPTIONS, type ToolsOptions } from "./options.ts";
@@ -40,7 +41,7 @@ function tools(pi: ExtensionAPI, options: ToolsOptions = {}): void {
   pi.register("settings", "bash", BASH_SETTINGS);
   const bash = { ...options.bash, ...sessionOptions(pi), leftRunning };
   registerShell(pi, bash);
-  for (const tool of createTools(options, bash)) pi.registerTool(tool);
+  for (const tool of createTools(options, bash, askGate(pi))) pi.registerTool(tool);
 }
 
 export default Object.assign(tools, { options: OPTIONS });

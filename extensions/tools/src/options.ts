@@ -34,6 +34,7 @@ export const BASH_SETTINGS = {
       description: "Seconds that a command may take; 0 means no limit",
       "x-project": "tighten",
       "x-tighten": "lower",
+      "x-no-limit": 0,
     },
   },
 } as const;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Tool } from "@pi-agent/kernel";
 import { changeFile } from "./file-lock.ts";
+import type { RefusalOf } from "./gate.ts";
 import { mutate } from "./mutation-queue.ts";
 import { openFile } from "./open-file.ts";
 import { expandPath, locatePath, touchedPath } from "./paths.ts";
@@ -16,6 +17,8 @@ export interface WriteOperations {
 export interface WriteOptions {
   /** Another place than this machine's disk. Paths are then only made absolute, never looked up here. */
   operations?: WriteOperations;
+  /** Asked at the moment of writing on this machine. */
+  refusalOf?: RefusalOf;
 }
 
 const parameters = {
@@ -32,9 +35,9 @@ const parameters = {
  * the call.
  */
 export function createWriteTool(cwd?: string, options: WriteOptions = {}): Tool<typeof parameters> {
-  const locate = options.operations ? expandPath : locatePath;
-  const replace = options.operations?.replace.bind(options.operations) ?? replaceFile;
-  const change: typeof changeFile = options.operations ? (target, _signal, fn) => mutate(target, fn) : changeFile;
+  const { operations, refusalOf } = options;
+  const locate = operations ? expandPath : locatePath;
+  const change: typeof changeFile = operations ? (target, _signal, fn) => mutate(target, fn) : changeFile;
   return {
     name: "write",
     label: "write",
@@ -44,15 +47,19 @@ export function createWriteTool(cwd?: string, options: WriteOptions = {}): Tool<
     promptGuidelines: ["Use write for new files and complete rewrites only."],
     effect: "write",
     touches: ({ path }, ctx) => ({ write: [touchedPath(locate, path, cwd ?? ctx.cwd)] }),
-    execute: (_id, { path, content }, signal, _onUpdate, ctx) =>
+    execute: (id, { path, content }, signal, _onUpdate, ctx) =>
       attempt(signal, () => {
         assertNamesFile(path);
         const target = locate(path, cwd ?? ctx.cwd);
         return change(target, signal, async () => {
           throwIfAborted(signal);
           assertWhole(content);
-          const note = options.operations ? "" : await endingNote(target, content);
-          await whileWriting(path, () => replace(target, Buffer.from(content)));
+          const note = operations ? "" : await endingNote(target, content);
+          const bytes = Buffer.from(content);
+          await whileWriting(path, () => {
+            if (operations) return operations.replace(target, bytes);
+            return replaceFile(target, bytes, { refusalOf: (real) => refusalOf?.(id, real) });
+          });
           return textResult(`Successfully wrote to ${path}${note}`);
         });
       }),

@@ -65,7 +65,7 @@ test("a file that another program changed since it was read is not replaced", ()
   writeFileSync(file, "old");
   const seen = versionOf(file);
   writeFileSync(file, "theirs");
-  expect(() => replaceFile(file, Buffer.from("ours"), seen)).toThrow("the file changed meanwhile");
+  expect(() => replaceFile(file, Buffer.from("ours"), { seen })).toThrow("the file changed meanwhile");
   expect(readFileSync(file, "utf8")).toBe("theirs");
   expect(readdirSync(cwd)).toEqual(["file"]);
 });

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -217,3 +218,51 @@ test.each(["new/", "a/b//", "new/."])(
     expect(readdirSync(cwd)).toEqual([]);
   },
 );
+
+/** Asked when a write is about to happen; at the time `at`, a folder is moved away and a link takes its place. */
+function swapping(folder: string, trap: string, at: number) {
+  let asked = 0;
+  const refusalOf = () => {
+    asked++;
+    if (asked === at) {
+      renameSync(folder, `${folder}.old`);
+      symlinkSync(trap, folder);
+    }
+    return undefined;
+  };
+  return createWriteTool(undefined, { refusalOf });
+}
+
+test("attack 43: a folder that is exchanged for a link while a file is written gets nothing to where the link leads", async () => {
+  const cwd = tempFolder();
+  const trap = tempFolder();
+  mkdirSync(join(cwd, "a"));
+  writeFileSync(join(cwd, "a/x"), "old");
+  await call(swapping(join(cwd, "a"), trap, 1), { path: "a/x", content: "new" }, { cwd });
+  expect(readdirSync(trap)).toEqual([]);
+  expect(readFileSync(join(cwd, "a.old/x"), "utf8")).toBe("new");
+  mkdirSync(join(cwd, "b"));
+  const early = await call(swapping(join(cwd, "b"), trap, 1), { path: "b/x", content: "new" }, { cwd });
+  expect(early).toMatchObject({ isError: true, text: expect.stringContaining("was moved or replaced meanwhile") });
+  mkdirSync(join(cwd, "c"));
+  await call(swapping(join(cwd, "c"), trap, 2), { path: "c/x", content: "new" }, { cwd });
+  expect(readFileSync(join(cwd, "c.old/x"), "utf8")).toBe("new");
+  expect(readdirSync(trap)).toEqual([]);
+});
+
+test("E9: what must not be written to is asked with the real path, and nothing is left of the attempt", async () => {
+  const cwd = tempFolder();
+  const asked: string[] = [];
+  const refusalOf = (id: string, path: string) => `${id} ${asked.push(path)} no`;
+  symlinkSync("real", join(cwd, "link"));
+  mkdirSync(join(cwd, "real"));
+  writeFileSync(join(cwd, "real/old"), "old");
+  linkSync(join(cwd, "real/old"), join(cwd, "real/twin"));
+  for (const path of ["link/new/deep/x", "link/old"]) {
+    const outcome = await call(createWriteTool(undefined, { refusalOf }), { path, content: "x" }, { cwd });
+    expect(outcome).toMatchObject({ isError: true, text: expect.stringMatching(/^call_1 \d no$/) });
+  }
+  expect(asked).toEqual([join(cwd, "real/new/deep/x"), join(cwd, "real/old")]);
+  expect(readdirSync(join(cwd, "real"))).toEqual(["old", "twin"]);
+  expect(readFileSync(join(cwd, "real/old"), "utf8")).toBe("old");
+});
