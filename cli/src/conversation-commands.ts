@@ -1,7 +1,8 @@
 /**
- * What of a conversation is for the program and never for the model: /help, /reload, /new, and commands that nobody has.
+ * What of a conversation is for the program and never for the model: /help, /trust, /reload, /new, and commands that
+ * nobody has.
  *
- *   typed ──► /quit, /reload, /new ──► commands with a handler ──► input hooks of extensions
+ *   typed ──► /quit, /trust, /reload, /new ──► commands with a handler ──► input hooks of extensions
  *         ──► /help and the unknown ──► commands that become a text ──► model
  */
 import { existsSync } from "node:fs";
@@ -13,6 +14,15 @@ import { toTerminalText } from "./terminal-text.ts";
 
 /** What ends a conversation. */
 export const LEAVE: ReadonlySet<string> = new Set(["/quit", "/exit"]);
+
+// No extension's: what a project brings must not answer for the person.
+const TRUST = "/trust";
+const TRUST_HELP = "what this project may load; /trust yes, text, no, forget, show, diff [PATH]";
+
+/** Tells whether a line is about trust. */
+export function isAboutTrust(text: string): boolean {
+  return text === TRUST || text.startsWith(`${TRUST} `);
+}
 
 export type ChangingHost = Pick<Host, "reload" | "newSession">;
 
@@ -66,11 +76,11 @@ function listCommands(agent: Agent): string {
   const registered = [...agent.registry("command")].map(([name, { value }]) => [`/${name}`, value.description ?? ""]);
   const own = Object.entries(CHANGES).map(([name, { what }]) => [name, what]);
   const leave = [[...LEAVE].join(", "), "leave, as Ctrl-D does"];
-  return formatTable([["/help", "what you read"], ...own, leave, ...registered]);
+  return formatTable([["/help", "what you read"], [TRUST, TRUST_HELP], ...own, leave, ...registered]);
 }
 
 function describeUnknown(agent: Agent, name: string) {
-  const own = [...LEAVE, ...Object.keys(CHANGES)].map((each) => each.slice(1));
+  const own = [...LEAVE, TRUST, ...Object.keys(CHANGES)].map((each) => each.slice(1));
   const known = [...agent.registry("command").keys(), "help", ...own];
   const [nearest] = nearestNames(name, known, 1);
   return {

@@ -6,7 +6,7 @@
  * Ctrl-C ends a run; pressed again, or twice at the question, it ends the conversation. So do Ctrl-D and /quit.
  */
 import type { Agent, Undo } from "@pi-agent/kernel";
-import { answerCommands, type ChangingHost, changeAgent, LEAVE } from "./conversation-commands.ts";
+import { answerCommands, type ChangingHost, changeAgent, isAboutTrust, LEAVE } from "./conversation-commands.ts";
 import type { Exit } from "./exit.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { paint, printError, printWarning } from "./print-error.ts";
@@ -15,8 +15,10 @@ import type { Output } from "./stdout-guard.ts";
 import { showSteps } from "./steps.ts";
 import type { Terminal } from "./terminal.ts";
 import { toAnswerText } from "./terminal-text.ts";
+import { talkTrust } from "./trust/conversation.ts";
+import type { TrustTarget } from "./trust/perform.ts";
 
-export interface ConversationOptions {
+export interface ConversationOptions extends TrustTarget {
   agent: Agent;
   host: ChangingHost;
   terminal: Terminal;
@@ -40,7 +42,8 @@ export async function runConversation(options: ConversationOptions): Promise<num
       wasInterrupted = false;
       const text = reply.line.trim();
       if (LEAVE.has(text)) break;
-      if (text !== "" && !(await changeAgent(options, text, write)))
+      if (isAboutTrust(text)) await talkTrust({ ...options, signal: options.exit.signal, write }, text);
+      else if (text !== "" && !(await changeAgent(options, text, write)))
         wasInterrupted = await runOne(options, { text, images: [] });
     } else if (reply.key === "interrupt" && !wasInterrupted) {
       wasInterrupted = true;

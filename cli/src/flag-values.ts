@@ -37,6 +37,9 @@ function checkValue(raw: string, value: string, spec: FlagSpec): Problem | undef
       hint: `for example: ${flag} ${spec.least + 9}`,
     };
   }
+  if (spec.form && !spec.form.pattern.test(value)) {
+    return { what: `${flag} cannot be "${value}"`, why: `it takes ${spec.form.name}`, hint: spec.form.hint };
+  }
   if (spec.choices && !spec.choices.includes(value)) {
     const [nearest] = nearestNames(value, spec.choices, 1);
     return {
@@ -54,6 +57,6 @@ function takesNoValue(raw: string): Problem {
 }
 
 function missesValue(raw: string, spec: FlagSpec): Problem {
-  const choices = spec.choices ? `one of: ${spec.choices.join(", ")}` : "what it should be";
+  const choices = spec.choices ? `one of: ${spec.choices.join(", ")}` : (spec.form?.name ?? "what it should be");
   return { what: `${raw} has no value`, why: "it needs one", hint: `write after it ${choices}` };
 }

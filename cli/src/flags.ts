@@ -11,11 +11,19 @@ export interface FlagSpec {
   choices?: readonly string[];
   /** The least whole number that is allowed. */
   least?: number;
+  /** What a value looks like, in words that follow "it takes", and one that does. */
+  form?: { pattern: RegExp; name: string; hint: string };
   /** The flag that it takes back: of the two, the last one counts. */
   opposite?: string;
 }
 
 const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+const DIGEST = {
+  pattern: /^sha256-[0-9a-f]{64}$/,
+  name: "the digest of what a project brings: sha256- and 64 of 0-9 and a-f",
+  hint: "pi trust prints it, after: content",
+};
 
 /** Tells whether a switch is on: `--name=false` is not. */
 export function isOn(flags: ReadonlyMap<string, FlagValue>, name: string): boolean {
@@ -48,4 +56,5 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: "no-context-files", short: "nc", takes: "nothing" },
   { name: "approve", short: "a", takes: "nothing", opposite: "no-approve" },
   { name: "no-approve", short: "na", takes: "nothing", opposite: "approve" },
+  { name: "trust", takes: "value", form: DIGEST },
 ];

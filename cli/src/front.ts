@@ -27,7 +27,7 @@ function headless(name: string): Front {
 
 async function conversation(): Promise<Front> {
   const { createTerminal } = await import("./terminal.ts");
-  const { createTrustQuestion } = await import("./ask-trust.ts");
+  const { createTrustQuestion } = await import("./trust/question.ts");
   const terminal = createTerminal({ input: process.stdin, output: process.stdout, notices: process.stderr });
   const mode = { name: "conversation", hasUI: true, ui: terminal.ui, askTrust: createTrustQuestion(terminal) };
   return { mode, terminal };

@@ -35,6 +35,7 @@ Each word without quotes is a prompt of its own: quote what belongs together.
       --system-prompt TEXT     a text or a file; --append-system-prompt: add it
   -nc, --no-context-files      leave AGENTS.md and CLAUDE.md out
   -a, --approve                trust this project, this time; -na, --no-approve
+      --trust sha256-...       the same for this very content: see pi trust
       --offline                no network but the model's
   -h, --help  -v, --version
 

@@ -17,8 +17,15 @@ export interface Start {
   exit: Exit;
 }
 
-/** Loads what is for a folder, and settles the arguments once extensions have registered their flags. */
-export async function loadAgent(start: Start, cwd: string): Promise<{ loaded: Loaded; settled: Settled }> {
+/**
+ * Loads what is for a folder, and settles the arguments once extensions have registered their flags. `isPlanOnly`: nothing
+ * of a project loads, whatever was decided about it.
+ */
+export async function loadAgent(
+  start: Start,
+  cwd: string,
+  { isPlanOnly }: { isPlanOnly?: boolean } = {},
+): Promise<{ loaded: Loaded; settled: Settled }> {
   const { typed, front, exit } = start;
   let settled: Settled = { flags: new Map(), words: [], files: [] };
   const settle = (registered: ReadonlyMap<string, Registered<"flag">>) => {
@@ -29,6 +36,7 @@ export async function loadAgent(start: Start, cwd: string): Promise<{ loaded: Lo
   };
   const loaded = await load({
     cwd,
+    isPlanOnly,
     flags: toLoadFlags(typed.flags, settle),
     official: [describeSelf(start.output), ...DEFAULT_PACKAGES],
     mode: front.mode,
@@ -58,8 +66,10 @@ export function currentFolder(): string {
 
 function toLoadFlags(flags: ReadonlyMap<string, FlagValue>, settle: LoadFlags["values"]): LoadFlags {
   const extensions = flags.get("extension");
+  const trust = flags.get("trust");
   return {
     approve: judgeApproval(flags),
+    trust: typeof trust === "string" ? trust : undefined,
     extensions: Array.isArray(extensions) ? extensions : undefined,
     noExtensions: isOn(flags, "no-extensions"),
     noContextFiles: isOn(flags, "no-context-files"),

@@ -31,14 +31,15 @@ export async function runAgent(typed: Arguments): Promise<void> {
 
 async function perform(start: Start, builtIn: BuiltIn | undefined): Promise<number> {
   const { typed, output, exit } = start;
-  const { loaded, settled } = await loadAgent(start, currentFolder());
+  const isPlanOnly = builtIn?.isPlanOnly;
+  const { loaded, settled } = await loadAgent(start, currentFolder(), { isPlanOnly });
   exit.before(() => loaded.dispose());
-  const { agent, host, report } = loaded;
+  const { agent, host, report, trust } = loaded;
   if (builtIn) {
     applyTools(typed.flags, loaded);
     if (!builtIn.listsHeld) reportHeld(report);
-    const loadAt = async (folder: string) => (await loadAgent(start, folder)).loaded;
-    return builtIn.run(typed.commandArguments, { agent, host, report, output, loadAt });
+    const loadAt = async (folder: string) => (await loadAgent(start, folder, { isPlanOnly })).loaded;
+    return builtIn.run(typed.commandArguments, { agent, host, report, trust, output, loadAt });
   }
   reportLoad(loaded);
   const command = agent.registry("cli").get(typed.command);

@@ -34,16 +34,13 @@ export async function runMode(start: Start, loaded: Loaded, settled: Settled): P
 
 const OWN_MODES: ReadonlySet<string> = new Set(["print", "json"]);
 
-async function runOwnMode(
-  { front, output, exit, typed }: Start,
-  { agent, host }: Loaded,
-  prompts: Prompt[],
-): Promise<number> {
+async function runOwnMode({ front, output, exit, typed }: Start, loaded: Loaded, prompts: Prompt[]): Promise<number> {
+  const { agent, host } = loaded;
   const { signal } = exit;
   if (signal.aborted) return EXIT_CODES.failed;
   if (front.terminal) {
     const { runConversation } = await import("./conversation-mode.ts");
-    return runConversation({ agent, host, terminal: front.terminal, output, exit, prompts });
+    return runConversation({ ...loaded, terminal: front.terminal, output, exit, prompts });
   }
   if (front.mode.name === "json") {
     const { runJsonMode } = await import("./json-mode.ts");

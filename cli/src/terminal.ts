@@ -10,8 +10,12 @@ export type Reply = { line: string } | { key: "interrupt" | "end" | "late" };
 export interface Terminal {
   /** Asks for a line. One that was pasted or typed ahead answers at once. */
   ask(question: string, options?: DialogOptions): Promise<Reply>;
-  /** Drops what was typed so far. */
-  forget(): Promise<void>;
+  /** Drops what was typed so far, and what is typed in the next `readingMs`. */
+  forget(readingMs?: number): Promise<void>;
+  /** Shows a text of lines; nothing in it draws on the terminal. */
+  show(text: string): void;
+  /** As they are now. */
+  readonly size: { rows: number; columns: number };
   /** Its questions leave what was typed ahead to `ask`. */
   ui: Ui;
 }
@@ -37,7 +41,8 @@ interface Question extends DialogOptions {
 }
 
 // What was typed before reaches us within this time.
-const FORGET_MS = 50;
+const ARRIVAL_MS = 50;
+const USUAL_SIZE = { rows: 24, columns: 80 };
 
 /** Makes a terminal of two streams; notices go to a third. */
 export function createTerminal(streams: TerminalStreams): Terminal {
@@ -59,15 +64,21 @@ export function createTerminal(streams: TerminalStreams): Terminal {
       streams.output.write(`${toTerminalText(`${text}${line}`)}\n`);
       return keep(typed, line);
     });
-  const forget = () =>
+  const forget = (readingMs = ARRIVAL_MS) =>
     inTurn(async () => {
       typed.ahead = [];
       typed.rest = "";
-      await drain(streams.input);
+      await drain(streams.input, readingMs);
     });
   return {
     ask,
     forget,
+    show: (text) => void streams.output.write(`${toTerminalText(text)}\n`),
+    get size() {
+      // A terminal that does not know its size says 0.
+      const { rows, columns } = streams.output;
+      return { rows: rows || USUAL_SIZE.rows, columns: columns || USUAL_SIZE.columns };
+    },
     ui: createUi((question) => inTurn(() => askNow(streams, typed, question)), streams.notices),
   };
 }
@@ -97,12 +108,12 @@ function keep({ history }: Typed, line: string): Reply {
 }
 
 /** Reads and drops what waits in the input; raw, a terminal gives out even a line that is not ended. */
-async function drain(input: NodeJS.ReadStream): Promise<void> {
+async function drain(input: NodeJS.ReadStream, forMs: number): Promise<void> {
   if (input.readableEnded || input.destroyed) return;
   const drop = () => {};
   if (input.isTTY) input.setRawMode(true);
   input.on("data", drop).resume();
-  await setTimeout(FORGET_MS);
+  await setTimeout(forMs);
   input.off("data", drop).pause();
   if (input.isTTY) input.setRawMode(false);
 }

@@ -79,6 +79,9 @@ test.each([
   [["--model", "--", "x"], "--model has no value"],
   [["--thinking", "hgih"], '--thinking cannot be "hgih"'],
   [["--max-turns", "0"], '--max-turns cannot be "0"'],
+  [["--trust", "sha256-12"], '--trust cannot be "sha256-12"'],
+  [["--trust", `sha256-${"A".repeat(64)}`], `--trust cannot be "sha256-${"A".repeat(64)}"`],
+  [["--trust"], "--trust has no value"],
   [["--max-turns=two"], '--max-turns cannot be "two"'],
   [["--print=please"], "--print=please has a value"],
 ])("%j is refused: %s", (argv, what) => {

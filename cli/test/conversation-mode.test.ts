@@ -1,12 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Agent } from "@pi-agent/kernel";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { ChangingHost } from "../src/conversation-commands.ts";
 import { runConversation } from "../src/conversation-mode.ts";
 import type { Exit } from "../src/exit.ts";
+import type { TrustTarget } from "../src/trust/perform.ts";
 import { CTRL_C, CTRL_D, createFakeTerminal } from "./fake-terminal.ts";
 import { type Answer, createScriptedAgent } from "./scripted-agent.ts";
+import { item, plan } from "./trust/planned.ts";
 
-function converse(answers: Answer[], options: { agent?: Agent; first?: string; host?: ChangingHost } = {}) {
+function converse(
+  answers: Answer[],
+  options: { agent?: Agent; first?: string; host?: ChangingHost } & Partial<TrustTarget> = {},
+) {
   const screen = createFakeTerminal();
   let interrupt: (() => void) | undefined;
   const exit: Exit = {
@@ -21,6 +29,8 @@ function converse(answers: Answer[], options: { agent?: Agent; first?: string; h
   const agent = options.agent ?? createScriptedAgent(answers);
   const code = runConversation({
     agent,
+    report: options.report ?? ({} as never),
+    trust: options.trust ?? ({} as never),
     host: options.host ?? { reload: async () => {}, newSession: async () => ({ cancelled: false }) },
     terminal: screen.terminal,
     output: {
@@ -192,4 +202,86 @@ test("an unknown command is told with the nearest one and never sent to the mode
   expect(sent().map(({ content }) => content)).toEqual(["Plan: it", "mine alone", "/etc is what?"]);
   type("/quit\r");
   expect(await code).toBe(0);
+});
+
+/** A project with one extension that waits, and what was said about it. */
+function project() {
+  const folder = mkdtempSync(join(tmpdir(), "pi-agent-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const id = "extension:.pi/extensions/a.ts";
+  const items = [item("executable", id, { path: join(folder, ".pi/extensions/a.ts") })];
+  const asked = plan(items, { project: folder, cwd: folder });
+  const said: unknown[] = [];
+  const trust: TrustTarget["trust"] = {
+    decide: async (...words) => {
+      said.push(words);
+      return asked;
+    },
+    forget: async () => {
+      said.push("forget");
+      return asked;
+    },
+  };
+  const report = {
+    plan: asked,
+    agentDir: join(folder, "agent"),
+    decision: "untrusted",
+    decidedBy: "nobody",
+    problems: [],
+  } as unknown as TrustTarget["report"];
+  return { folder, id, said, report, trust };
+}
+
+test("T10: /trust no is said at once, /trust yes takes one resource, and none of it reaches the model", async () => {
+  const { id, said, report, trust } = project();
+  const { sees, type, code, agent } = converse([], { report, trust });
+  await sees("> ");
+  type("/trust yes .pi/extensions/a.ts\r");
+  await sees("Trusted as it is now: extension .pi/extensions/a.ts");
+  type("/trust no\r");
+  await sees("Loaded now: nothing");
+  type("/trust forget\r/quit\r");
+  expect(await code).toBe(0);
+  expect(said).toEqual([
+    ["content", { only: id, below: false, isForLater: false }],
+    ["never", { below: false, isForLater: false }],
+    "forget",
+  ]);
+  expect(agent.transcript.size).toBe(0);
+});
+
+test("T3: /trust alone tells how things stand and asks anew, about what it shows; Enter leaves them", async () => {
+  const { folder, said, report, trust } = project();
+  const { sees, type, code } = converse([], { report, trust });
+  await sees("> ");
+  type("/trust\r");
+  await sees(`project    ${folder}`);
+  await sees("What may load of this project?");
+  await sees("Number: ");
+  type("\r");
+  await sees("Left as it was");
+  await sees("> ");
+  type("/trust\r");
+  await sees("Number: ");
+  type("2\r");
+  await sees("Its texts are trusted as they are now");
+  type("/quit\r");
+  expect(await code).toBe(0);
+  expect(said).toEqual([["text", { digest: "sha256-all" }]]);
+});
+
+test("T4: an extension's command of the name trust does not take /trust, and a slip of it is told", async () => {
+  const agent = createScriptedAgent([], {
+    extensions: [(pi) => void pi.registerCommand("trust", { handler: () => void said.push("taken") })],
+  });
+  const { said, report, trust } = project();
+  const { sees, type, code } = converse([], { agent, report, trust });
+  await sees("> ");
+  type("/trust no\r");
+  await sees("Not trusted");
+  type("/trust /elsewhere\r/help\r");
+  await sees("/trust");
+  type("/quit\r");
+  expect(await code).toBe(0);
+  expect(said).toEqual([["never", { below: false, isForLater: false }]]);
 });

@@ -28,6 +28,7 @@ test("the flags of the command", () => {
     "-nc --no-context-files nothing",
     "-a --approve nothing",
     "-na --no-approve nothing",
+    "--trust value",
   ]);
 });
 

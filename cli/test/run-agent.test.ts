@@ -37,7 +37,7 @@ function pi(args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}) {
 test("print mode: the answer on standard output, and what was held back on standard error", async () => {
   const { code, stdout, stderr } = await pi(["-p", ...MODEL, "go"]);
   expect([code, stdout]).toEqual([0, "All done.\n"]);
-  expect(stderr).toMatch(/^1 project resource held back .*--approve.*pi trust show\n$/);
+  expect(stderr).toMatch(/^1 project resource held back .*pi trust show.*pi trust yes.*\n$/);
 });
 
 test("a pipe alone is a prompt, and needs no -p", async () => {

@@ -42,6 +42,7 @@ type Rules = readonly { base: string; isIgnored: IsIgnored }[];
 
 const IGNORE_FILES = [".gitignore", ".ignore", ".fdignore"];
 const CODE = [".ts", ".js"];
+const GONE = "is named in its package.json, and is not there";
 const MAX_DEPTH = 32;
 
 /** Finds what a folder or a file holds of a kind. What is not there holds nothing. */
@@ -82,13 +83,14 @@ function findInFolder(kind: FoundKind, view: FileView, folder: string): Promise<
 /** A folder is one package (manifest, else index.ts, else index.js), or it is looked through one level deep. */
 async function findExtensions(view: FileView, folder: string): Promise<Found[]> {
   const own = findPackage(view, folder);
-  if (own.length > 0) return own;
+  if (own.some(({ refusal }) => refusal !== GONE)) return own;
   const { entries } = listVisible(view, folder, []);
-  return entries.flatMap((entry): Found[] => {
+  const found = entries.flatMap((entry): Found[] => {
     if (entry.kind === "folder") return orRefused(entry.path, () => findPackage(view, entry.path));
     if (!isPossibly(entry, CODE)) return [];
     return [entry.kind === "file" ? { path: entry.path, root: entry.path } : refuse(entry.path, view)];
   });
+  return [...own, ...found];
 }
 
 function findPackage(view: FileView, folder: string): Found[] {
@@ -101,7 +103,13 @@ function findPackage(view: FileView, folder: string): Found[] {
     if (kind === "file") return [{ path, root: folder, requires: manifest?.requires }];
     if (kind !== "missing" && kind !== "folder") return [refuse(path, view)];
   }
-  return [];
+  // A pattern may match nothing; a path was meant.
+  const gone = (manifest?.extensions ?? []).filter((entry) => !/^!|[*?{]/.test(entry) && !isThere(view, folder, entry));
+  return gone.map((entry) => ({ path: join(folder, entry), root: folder, refusal: GONE }));
+}
+
+function isThere(view: FileView, folder: string, entry: string): boolean {
+  return view.kindOf(join(folder, entry)) !== "missing";
 }
 
 function findListed(view: FileView, folder: string, manifest: Manifest): Found[] {

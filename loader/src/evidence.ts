@@ -1,45 +1,62 @@
 /** Gathers what a decision about a project is made from. */
-import type { Agent, ExtensionReport, Json } from "@pi-agent/kernel";
-import type { LoadOptions } from "./options.ts";
+import type { Agent, ExtensionReport } from "@pi-agent/kernel";
+import type { LoadFlags, LoadOptions } from "./options.ts";
 import { belongsToProject, type Places } from "./places.ts";
+import type { LoadPlan } from "./plan.ts";
+import { recall } from "./recall.ts";
+import type { Roster } from "./roster.ts";
+import type { Stores } from "./stores.ts";
 import type { Evidence, TrustGrant } from "./trust.ts";
-import { readTrust, type StoredTrust, type TrustRecord } from "./trust-store.ts";
+import { listRecords, readTrust, type StoredTrust, type TrustRecord } from "./trust-store.ts";
+import { findTwins } from "./worktree.ts";
 
 /** Gathers it for the project at `places`. `before`: the decision about it that holds so far in this process. */
 export function collectEvidence(from: {
   options: LoadOptions;
   places: Places;
   agent: Agent;
-  approve: boolean | undefined;
-  defaultTrust: Json | undefined;
-  /** The person's extensions. */
-  own: readonly ExtensionReport[];
+  roster: Roster;
+  stores: Pick<Stores, "settings">;
   before: TrustGrant | undefined;
-  onNote: (note: StoredTrust["notes"][number]) => void;
+  flags: Pick<LoadFlags, "approve" | "trust">;
+  readStored: () => StoredTrust;
   onFault: (fault: unknown) => void;
 }): Evidence {
-  const { options, places, agent, approve, before, onFault } = from;
+  const { options, places, agent, flags, before, onFault } = from;
   const { mode, trust, signal } = options;
-  const evidence: Evidence = { approve, answer: trust, signal, onFault };
+  const evidence: Evidence = { approve: flags.approve, pin: flags.trust, answer: trust, signal, onFault };
   // A program that says nothing about trust gets none.
   if (!mode) return evidence;
   evidence.ask = mode.askTrust;
   evidence.stored = () => addRecord({ approvals: [], notes: [] }, before);
   // Where the person's own folder turns out to lie in this project, nothing that it holds speaks for the person.
   if (places.foreignAgentDir !== undefined) return evidence;
-  evidence.defaultTrust = from.defaultTrust as Evidence["defaultTrust"];
-  evidence.stored = () => {
-    const stored = readTrust(places.agentDir, places.boundary);
-    for (const note of stored.notes) from.onNote(note);
-    return addRecord(stored, before);
-  };
+  evidence.defaultTrust = from.stores.settings.userValue("defaultProjectTrust") as Evidence["defaultTrust"];
+  evidence.stored = () => addRecord(from.readStored(), before);
+  evidence.findTwin = (plan) => findTwin(places, plan);
   // Nor do handlers vote about the project that their own code lies in.
-  if (from.own.some(({ owner }) => owner.path !== undefined && belongsToProject(places, owner.path))) return evidence;
+  const isInside = ({ owner }: ExtensionReport) => owner.path !== undefined && belongsToProject(places, owner.path);
+  if (from.roster.of("own").some(isInside)) return evidence;
   evidence.vote = async (plan) => {
     const answer = await agent.dispatch("project_trust", { cwd: places.cwd, plan });
-    return answer?.trusted === "yes" || answer?.trusted === "no" ? answer.trusted : undefined;
+    if (answer?.trusted !== "yes" && answer?.trusted !== "no") return undefined;
+    return { trusted: answer.trusted, isRemembered: answer.remember === true };
   };
   return evidence;
+}
+
+/** Finds a worktree of the same repository that was decided about, best one where all of this was approved (F040). */
+function findTwin({ agentDir, boundary }: Places, { items }: LoadPlan): LoadPlan["twin"] {
+  const held = items.filter(({ verdict }) => verdict === "held");
+  let known: LoadPlan["twin"];
+  const decided = listRecords(agentDir).map(({ project }) => project);
+  for (const project of findTwins(boundary, decided)) {
+    const own = readTrust(agentDir, project).approvals.filter((record) => record.project === project);
+    if (own.length === 0) continue;
+    if (held.every((item) => recall(own, item) === "loaded")) return { project, isSame: true };
+    known ??= { project, isSame: false };
+  }
+  return known;
 }
 
 /** What was let load in this process is let load again as it was; what it was not, is asked about anew. */
@@ -51,7 +68,7 @@ function addRecord(stored: StoredTrust, before: TrustGrant | undefined): StoredT
   const record: TrustRecord = {
     version: 1,
     project: key,
-    bound: "content",
+    bound: before.isFolderBound ? "folder" : "content",
     decision: isText ? "text" : "trusted",
     below: false,
     resources: Object.fromEntries(items.map(({ id, kind, digest, members }) => [id, { kind, digest, members }])),

@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   readSync,
   statSync,
 } from "node:fs";
@@ -84,6 +85,7 @@ export function createOwnView(isProjects: (path: string) => boolean): FileView {
 export class ProjectView implements FileView {
   /** The bytes of each file that was opened, by path. */
   readonly contents = new Map<string, Buffer>();
+  private readonly links = new Map<string, string>();
   private readonly limits: ScanLimits;
   private readonly endsAt: number;
   private entries = 0;
@@ -129,6 +131,17 @@ export class ProjectView implements FileView {
     this.bytes += bytes.length;
     this.contents.set(path, bytes);
     return bytes;
+  }
+
+  /** Reads where a link leads, as it is written. Fails with a `Refusal`. */
+  readLink(path: string): string {
+    let target = this.links.get(path);
+    if (target === undefined) {
+      this.assertTimeLeft();
+      target = orRefuse(() => readlinkSync(path));
+      this.links.set(path, target);
+    }
+    return target;
   }
 
   assertTimeLeft(): void {

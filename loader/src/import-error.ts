@@ -19,8 +19,12 @@ const MISSING = /^Cannot find (?:module|package) '([^']+)'/;
 const HIDDEN = /^Package subpath '\.([^']+)' is not defined by "exports" in .*node_modules\/(.+?)\/package\.json/;
 const FRAME = /\(?((?:file:\/\/)?\/[^()\n]*?):(\d+):(\d+)\)?$/gm;
 
-/** Makes an error for a person of what importing the extension at `path` threw. */
-export function toImportError(path: string, thrown: unknown): AgentError {
+/** Makes an error for a person of what importing the extension at `path` threw. `read` gives a source, to find places. */
+export function toImportError(
+  path: string,
+  thrown: unknown,
+  read: (path: string) => Buffer = readFileSync,
+): AgentError {
   if (isAgentError(thrown)) return thrown;
   const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
   const [, kind, what, file, line, column] = PARSE_ERROR.exec(cause.message) ?? [];
@@ -33,9 +37,9 @@ export function toImportError(path: string, thrown: unknown): AgentError {
     });
   }
   const missing = MISSING.exec(cause.message)?.[1];
-  if (missing !== undefined) return toMissingError(path, missing, cause);
+  if (missing !== undefined) return toMissingError(path, { specifier: missing, cause, read });
   const [, part, name] = HIDDEN.exec(cause.message) ?? [];
-  if (name !== undefined) return toMissingError(path, `${name}${part}`, cause);
+  if (name !== undefined) return toMissingError(path, { specifier: `${name}${part}`, cause, read });
   const place = findPlace(cause, path);
   return new AgentError("extension_failed", `${toText(place, path)}: ${cause.message}`, {
     hint: "It threw while it was loaded. Mend it there, then start again.",
@@ -59,14 +63,21 @@ export function toText(place: SourcePlace | undefined, path = ""): string {
   return place ? `${place.path}:${place.line}:${place.column}` : path;
 }
 
-function toMissingError(path: string, specifier: string, cause: Error): AgentError {
+function toMissingError(
+  path: string,
+  { specifier, cause, read }: { specifier: string; cause: Error; read: (path: string) => Buffer },
+): AgentError {
   const named = /Require stack:\n- (.+)/.exec(cause.message) ?? /imported from (.+)$/.exec(cause.message);
   const from = named?.[1] ?? findPlace(cause, path)?.path ?? path;
-  return new AgentError("extension_import", `${toText(findImport(from, specifier), from)}: cannot find ${specifier}.`, {
-    hint: hintFor(specifier, cause),
-    cause,
-    owner: path,
-  });
+  return new AgentError(
+    "extension_import",
+    `${toText(findImport(from, specifier, read), from)}: cannot find ${specifier}.`,
+    {
+      hint: hintFor(specifier, cause),
+      cause,
+      owner: path,
+    },
+  );
 }
 
 function hintFor(specifier: string, cause: Error): string {
@@ -75,10 +86,10 @@ function hintFor(specifier: string, cause: Error): string {
   return `Install it beside the extension: npm install ${specifier}`;
 }
 
-function findImport(path: string, specifier: string): SourcePlace | undefined {
+function findImport(path: string, specifier: string, read: (path: string) => Buffer): SourcePlace | undefined {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = read(path).toString("utf8");
   } catch {
     return undefined;
   }

@@ -2,26 +2,33 @@
  * Imports extension files, TypeScript or JavaScript, through jiti: a new instance for every file, so that nothing of an
  * earlier load is seen again. Node evaluates what lies under `node_modules`.
  *
- *   real path ─► lent modules that it mentions ─► jiti (own transform, kept by content) ─► default export
+ *   the person's own ─► lent modules that it mentions ─► jiti (own transform, kept by content) ─► default export
+ *   a project's      ─► lent modules that it mentions ─► the bytes that were hashed (`evaluate.ts`) ─► default export
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { AgentError, type Extension } from "@pi-agent/kernel";
 import type { createJiti, JitiOptions, TransformOptions } from "jiti";
+import { evaluateEntry } from "./evaluate.ts";
 import { toImportError } from "./import-error.ts";
 import { createLender, findNeeded, type Lender } from "./lent.ts";
+import { guardImports, projectOf } from "./module-hooks.ts";
+import { notAMember, ServedProject } from "./served.ts";
 import { createTransform } from "./transform.ts";
+import type { TrustGrant } from "./trust.ts";
 
 /** Sees a file before it is evaluated, and may refuse it by throwing. */
 export type Check = (file: string, source: string) => void;
 
 export interface Importer {
   /**
-   * Imports an extension's entry; `check` gets each of its own files.
-   * Fails with `extension_syntax`, `extension_import`, `extension_export`, `extension_late`, `extension_failed`.
+   * Imports an extension's entry; `check` gets each of its own files. Fails with `extension_syntax`, `extension_import`,
+   * `extension_export`, `extension_late`, `extension_failed`, `not_a_member`.
    */
   load(path: string, check?: Check): Promise<Extension>;
+  /** From now on a project's code is what this grant lets load, as it was hashed; other projects' is none. */
+  serve(grant: TrustGrant): void;
   dispose(): void;
 }
 
@@ -36,45 +43,91 @@ export function createImporter(options: {
   modules(): ReadonlyMap<string, { value: unknown }>;
   limitMs?: number;
 }): Importer {
+  const { agentDir } = options;
   let lender: Lender | undefined;
-  const cacheDir = join(options.agentDir, "cache", "transform");
+  const projects = new Map<string, { project: ServedProject; stop(): void }>();
+  const cacheDir = join(agentDir, "cache", "transform");
+  const findProject = (path: string) => [...projects.values()].find(({ project }) => project.owns(path))?.project;
   return {
     async load(path, check = () => {}) {
+      const project = findProject(path);
+      const read = (file: string) => (project?.has(file) ? project.read(file) : readFileSync(file));
       try {
-        const entry = realpathSync.native(path);
+        const entry = project ? path : realpathSync.native(path);
         lender ??= createLender(() => options.modules());
-        await lender.loadMentioned(readFileSync(entry, "utf8"));
+        await lender.loadMentioned((project ? project.read(entry) : readFileSync(entry)).toString("utf8"));
         const { createJiti } = await import("jiti");
-        forgetJson();
-        const evaluate = () => evaluateFile(createJiti, entry, { lender: lender as Lender, cacheDir, check });
+        if (!project) forgetJson();
+        const evaluate = () => evaluateFile(createJiti, entry, { lender: lender as Lender, cacheDir, check, project });
         return toExtension(path, await inTime(path, evaluate(), options.limitMs ?? LIMIT_MS));
       } catch (thrown) {
-        throw toImportError(path, thrown);
+        throw toImportError(path, thrown, read);
       }
     },
-    dispose: () => lender?.dispose(),
+    serve(grant) {
+      for (const [boundary, { project }] of projects) if (boundary !== grant.key) project.serve();
+      const project = projects.get(grant.key)?.project ?? new ServedProject(grant.key, agentDir);
+      project.serve(grant);
+      // Without code of the project's or of the person's there is nobody who could ask for any.
+      if (projects.has(grant.key) || (project.isEmpty && !lender)) return;
+      projects.set(grant.key, { project, stop: guardImports(project) });
+    },
+    dispose() {
+      lender?.dispose();
+      for (const served of projects.values()) served.stop();
+      projects.clear();
+    },
   };
 }
 
 async function evaluateFile(
   create: typeof createJiti,
   entry: string,
-  by: { lender: Lender; cacheDir: string; check: Check },
+  by: { lender: Lender; cacheDir: string; check: Check; project: ServedProject | undefined },
 ): Promise<unknown> {
-  const { lender, cacheDir, check } = by;
+  const { lender, cacheDir, check, project } = by;
   // jiti's own compiler, which it loads when it is first asked.
   const compile = (given: TransformOptions) => create(entry, SETTLED).transform(given);
-  const transform = createTransform({ cacheDir, check, compile });
+  const compileKept = createTransform({ cacheDir, compile });
+  const transform = (given: TransformOptions) => compileKept(checkSource(given, check));
   for (let tries = 1; ; tries++) {
-    const jiti = create(entry, { ...SETTLED, transform, virtualModules: lender.modules() });
+    const lent = lender.modules();
+    const jiti = create(entry, { ...SETTLED, transform, virtualModules: lent });
     try {
-      return await jiti.import(entry);
+      if (!project) return await jiti.import(entry);
+      return await evaluateEntry(entry, { project, jiti, lent, compile: compileKept, interop: createInterop(create) });
     } catch (thrown) {
       const needed = findNeeded(thrown);
       if (needed === undefined || tries > MAX_TRIES) throw thrown;
       await lender.load(needed);
     }
   }
+}
+
+/** Puts what was hashed in the place of what jiti read, where a file is a project's. Fails with `not_a_member`. */
+function checkSource(given: TransformOptions, check: Check): TransformOptions {
+  const { filename = "", source } = given;
+  check(filename, source);
+  const project = projectOf(filename);
+  if (!project) return given;
+  if (project.has(filename)) return { ...given, source: project.read(filename).toString("utf8") };
+  if (project.holdsHost || project.admits()) return given;
+  throw notAMember(filename);
+}
+
+/** Makes what gives exports the lenient `default` of jiti's modules: jiti itself, which does so with what it is lent. */
+function createInterop(create: typeof createJiti): (exports: unknown) => unknown {
+  let given: unknown;
+  const virtualModules = {
+    get exports() {
+      return given;
+    },
+  };
+  const jiti = create(import.meta.url, { ...SETTLED, virtualModules });
+  return (exports) => {
+    given = exports;
+    return jiti("exports");
+  };
 }
 
 // Every option that the environment could otherwise set (JITI_*), and no caches but our own.

@@ -1,10 +1,24 @@
 export type { EnvironmentService, LoaderHost, TrustService } from "./host.ts";
 export { findPlace, toText } from "./import-error.ts";
+export { readKept } from "./kept-contents.ts";
 export { load } from "./load.ts";
 export { nearestNames } from "./nearest-names.ts";
-export type { AskTrust, Loaded, LoadFlags, LoadMode, LoadOptions, TrustAnswer } from "./options.ts";
-export type { Grade, LoadPlan, PlanItem, Verdict } from "./plan.ts";
+export type {
+  AskTrust,
+  Loaded,
+  LoadFlags,
+  LoadMode,
+  LoadOptions,
+  TrustAnswer,
+  TrustControl,
+  TrustScope,
+} from "./options.ts";
+export { findPlaces } from "./places.ts";
+export { contentOf, type Grade, type LoadPlan, type PlanChange, type PlanItem, type Verdict } from "./plan.ts";
+export { findChange } from "./recall.ts";
 export type { LoadReport } from "./report.ts";
 export type { ResourceSource } from "./resources.ts";
 export type { SettingsStore } from "./settings.ts";
 export type { TrustDecision, TrustGrant } from "./trust.ts";
+export { listDecisions, readTrust } from "./trust-store.ts";
+export { forget as forgetTrust } from "./trust-writer.ts";

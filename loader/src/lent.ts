@@ -22,6 +22,16 @@ const SCHEME = "pi-lent:";
 // A module that Node evaluates natively finds the lent one here.
 const SHELF = Symbol.for("@pi-agent/loader lent modules");
 
+/** Tells whether the host lends a module of its own by this name. */
+export function isLent(specifier: string): boolean {
+  return Object.hasOwn(LENT, specifier);
+}
+
+/** Fails, in a way that has it loaded, when a module of the host's own is not there yet. */
+export function assertLent(specifier: string): void {
+  if (!openShelf().has(specifier)) needed(specifier);
+}
+
 /** A lent module was asked for before it was there. */
 class LentNeeded extends Error {
   readonly specifier: string;

@@ -16,14 +16,21 @@ import { countHoldings } from "./leaks.ts";
 import { navigate } from "./navigate.ts";
 import type { Phases } from "./phases.ts";
 import { resolveFrom } from "./places.ts";
+import type { ProjectTrust } from "./project-trust.ts";
 import { noSessions, type SessionTarget, sessionsOf } from "./sessions-service.ts";
-import { tellChange, tellDropped, tellLeaks } from "./tell-change.ts";
+import { tellChange, tellDropped, tellLeaks, wordGone } from "./tell-change.ts";
 import { copyWay } from "./tree.ts";
+import type { TrustGrant } from "./trust.ts";
 
 export interface LifeCycle extends Pick<Host, "newSession" | "switchSession" | "fork" | "navigateTree" | "reload"> {
+  /** Puts another decision about the project in force (T10). */
+  changeTrust(decide: Decide): Promise<void>;
   /** Fires the signal of what is under way; resolves when it is through. */
   end(): Promise<void>;
 }
+
+/** Decides anew about the project. */
+export type Decide = (trust: ProjectTrust) => Promise<TrustGrant>;
 
 type Reason = "new" | "resume" | "fork";
 const DONE = { cancelled: false };
@@ -100,6 +107,12 @@ export function createLifeCycle(phases: Phases): LifeCycle {
       }),
 
     reload: () => alone("reload", () => reload(phases, () => settle("reload"))),
+
+    changeTrust: (decide) =>
+      alone("change what is trusted", async () => {
+        await settle("change what is trusted");
+        await changeTrust(phases, decide);
+      }),
   };
 }
 
@@ -147,6 +160,19 @@ async function reload(phases: Phases, settle: () => Promise<void>): Promise<void
   });
   tellChange(phases);
   await tellLeaks(phases, before);
+}
+
+async function changeTrust(phases: Phases, decide: Decide): Promise<void> {
+  const { agent } = phases;
+  const stopNoting = phases.told.noteFaults(agent);
+  try {
+    const gone = await agent.exclusive("starting", () => phases.loadDecided(decide));
+    if (gone.length > 0) agent.append([wordGone(gone)]);
+  } finally {
+    await stopNoting();
+  }
+  tellChange(phases);
+  await tellLeaks(phases);
 }
 
 /** Ends the run that is going on. Fails with `session_busy` while the conversation is being summarised. */

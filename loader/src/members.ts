@@ -1,13 +1,42 @@
-import { readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { type ProjectView, Refusal } from "./file-view.ts";
 import { isInside, lookAt, realPathOf } from "./places.ts";
 import type { Member } from "./plan.ts";
 
-// From T2: a folder's dependencies are followed like any file up to this.
-const MAX_FILES = 2_000;
-const MAX_BYTES = 20 << 20;
+// From T2: what belongs to a resource is followed up to this.
+export const MAX_FILES = 2_000;
+export const MAX_BYTES = 20 << 20;
 const MAX_DEPTH = 32;
+
+/** The files and links below a folder, or why they are too many, worded to follow the folder's name. */
+export interface Listing {
+  paths: string[];
+  excess?: string;
+}
+
+/** Lists what lies below a folder, and opens none of it. Fails with a `Refusal` where that cannot be seen. */
+export function listMembers(view: ProjectView, root: string, isLeftOut: (name: string) => boolean): Listing {
+  const paths: string[] = [];
+  let bytes = 0;
+  let excess: string | undefined;
+  const walk = (folder: string, depth: number) => {
+    if (depth > MAX_DEPTH) throw new Refusal(`is nested deeper than ${MAX_DEPTH} folders`);
+    for (const name of view.list(folder).filter((each) => !isLeftOut(each))) {
+      const path = join(folder, name);
+      const kind = view.kindOf(path);
+      if (kind === "folder") walk(path, depth + 1);
+      else if (kind !== "missing") {
+        paths.push(path);
+        bytes += lookAt(path)?.size ?? 0;
+      }
+      if (paths.length > MAX_FILES) excess = `has more than ${MAX_FILES} files`;
+      else if (bytes > MAX_BYTES) excess = `is larger than ${MAX_BYTES >> 20} MB`;
+      if (excess !== undefined) return;
+    }
+  };
+  walk(root, 0);
+  return { paths, excess };
+}
 
 /**
  * Reads everything that belongs to a resource: the file, or all files below its folder. A link counts by its target,
@@ -15,45 +44,49 @@ const MAX_DEPTH = 32;
  */
 export function readMembers(view: ProjectView, root: string, maxFileBytes?: number): Member[] {
   if (view.kindOf(root) !== "folder") return [readMember(view, root, maxFileBytes)];
-  const members: Member[] = [];
-  let bytes = 0;
-  const add = (member: Member) => {
-    members.push(member);
-    bytes += member.content.length;
-    if (members.length > MAX_FILES) throw new Refusal(`has more than ${MAX_FILES} files`);
-    if (bytes > MAX_BYTES) throw new Refusal(`is larger than ${MAX_BYTES >> 20} MB`);
-  };
-  const walk = (folder: string, depth: number) => {
-    if (depth > MAX_DEPTH) throw new Refusal(`is nested deeper than ${MAX_DEPTH} folders`);
-    // What git keeps is no part of a resource, and is never looked into.
-    for (const name of view.list(folder).filter((each) => each !== ".git")) {
-      const path = join(folder, name);
-      const kind = view.kindOf(path);
-      if (kind === "folder") walk(path, depth + 1);
-      else if (kind === "link") add(readLink(root, path));
-      else if (kind !== "missing") add(named(path, () => readMember(view, path, maxFileBytes)));
-    }
-  };
-  walk(root, 0);
-  return members;
+  // What git keeps is no part of a resource, and is never looked into.
+  const { paths, excess } = listMembers(view, root, (name) => name === ".git");
+  if (excess !== undefined) throw new Refusal(excess);
+  return paths.map((path) => readWithin(view, root, path));
 }
 
-function readMember(view: ProjectView, path: string, maxFileBytes?: number): Member {
-  const isExecutable = ((lookAt(path)?.mode ?? 0) & 0o111) !== 0;
-  return { path, type: isExecutable ? "executable" : "file", content: view.read(path, maxFileBytes) };
-}
-
-function readLink(root: string, path: string): Member {
-  if (!isInside(realPathOf(path), root)) throw new Refusal(`holds a link that leaves it: ${path}`);
-  return { path, type: "link", content: Buffer.from(readlinkSync(path)) };
-}
-
-/** Names the file that makes a whole folder refused. */
-function named(path: string, read: () => Member): Member {
+/** Reads one file or link of those that belong to a folder. Fails with a `Refusal` that names it. */
+export function readWithin(view: ProjectView, root: string, path: string): Member {
+  if (view.kindOf(path) === "link") {
+    if (!isInside(realPathOf(path), root)) throw new Refusal(`holds a link that leaves it: ${path}`);
+    return readLink(view, path);
+  }
   try {
-    return read();
+    return readMember(view, path);
   } catch (thrown) {
     if (thrown instanceof Refusal) throw new Refusal(`holds a file that ${thrown.message}: ${path}`, { cause: thrown });
     throw thrown;
   }
+}
+
+/** Reads a file. Fails with a `Refusal`. */
+export function readMember(view: ProjectView, path: string, maxFileBytes?: number): Member {
+  const isExecutable = ((lookAt(path)?.mode ?? 0) & 0o111) !== 0;
+  return { path, type: isExecutable ? "executable" : "file", content: view.read(path, maxFileBytes) };
+}
+
+/** Reads where a link leads. Fails with a `Refusal`. */
+export function readLink(view: ProjectView, path: string): Member {
+  return { path, type: "link", content: Buffer.from(view.readLink(path)) };
+}
+
+const SCRIPT_ENDS = new Set(
+  ".sh .bash .zsh .fish .ksh .py .rb .pl .php .lua .js .mjs .cjs .ts .mts .cts .ps1 .bat .cmd .exe .awk .tcl .r".split(
+    " ",
+  ),
+);
+
+/** Tells whether a file is one to run: by its bit, its first line or its name. */
+export function isScript({ path, type, content }: Member): boolean {
+  if (type === "link") return false;
+  return (
+    type === "executable" ||
+    content.subarray(0, 2).toString("latin1") === "#!" ||
+    SCRIPT_ENDS.has(extname(path).toLowerCase())
+  );
 }

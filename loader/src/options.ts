@@ -34,6 +34,8 @@ export interface LoadMode {
 export interface LoadFlags {
   /** `--approve` or `--no-approve`, for this process; beats everything else. */
   approve?: boolean;
+  /** `--trust sha256-…`: the digest of the one plan that is trusted, for this process. */
+  trust?: string;
   /** `-e`, in the order typed, relative to `cwd`. */
   extensions?: readonly string[];
   noExtensions?: boolean;
@@ -62,6 +64,8 @@ export interface LoadOptions {
   mode?: LoadMode;
   /** Where text resources come from; `"files"` are the loader's own. Default: only those. */
   sources?: readonly ("files" | ResourceSource)[];
+  /** Stops after the decision: nothing of the project loads. */
+  isPlanOnly?: boolean;
   /** The answer of embedding code, in place of a person's. Left out without a `mode`: untrusted. */
   trust?: TrustAnswer | AskTrust;
   /** Members of the host that the front end provides. */
@@ -71,10 +75,32 @@ export interface LoadOptions {
   signal?: AbortSignal;
 }
 
+/** What may be said about the project at any time. Extensions have no part in it. */
+export interface TrustControl {
+  /**
+   * Decides anew, remembers it, and puts it in force in the running session: what may no longer load is disposed of, its
+   * running tools are aborted, and the model is told. Answers the plan with what came of it.
+   * Fails with `session_busy`, `unknown_resource`, `trust_outdated`.
+   */
+  decide(answer: TrustAnswer, scope?: TrustScope): Promise<LoadPlan>;
+  /** Takes back what is remembered about the project; what then waits for an answer no longer loads. */
+  forget(): Promise<LoadPlan>;
+}
+
+export interface TrustScope {
+  /** The id of a resource in the plan: about this one alone. */
+  only?: string;
+  /** Of the plan that was looked at: another content is not decided about. */
+  digest?: string;
+  /** Also for folders below that are no projects of their own. */
+  below?: boolean;
+}
+
 export interface Loaded {
   agent: Agent;
   host: LoaderHost;
   report: LoadReport;
+  trust: TrustControl;
   /** Unloads everything; answers what could not be cleaned up. */
   dispose(): Promise<LeakReport>;
 }

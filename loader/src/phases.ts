@@ -20,7 +20,6 @@ import {
   type LeakReport,
 } from "@pi-agent/kernel";
 import { loadWithTools, takeModelAnew } from "./carry-over.ts";
-import { collectEvidence } from "./evidence.ts";
 import {
   findOwnExtensions,
   type Inside,
@@ -31,27 +30,28 @@ import {
   type Wanted,
 } from "./extensions.ts";
 import { fillFlags } from "./flags.ts";
+import { installGate } from "./gate.ts";
 import { createHost, type LoaderHost } from "./host.ts";
 import { createImporter, type Importer } from "./import.ts";
 import { keepOut } from "./keep-out.ts";
-import { createLifeCycle, type LifeCycle } from "./life-cycle.ts";
-import type { LoadOptions } from "./options.ts";
+import { createLifeCycle, type Decide, type LifeCycle } from "./life-cycle.ts";
+import type { LoadOptions, TrustControl } from "./options.ts";
 import { findPlaces, type Places, realPathOf } from "./places.ts";
 import type { LoadPlan } from "./plan.ts";
-import { wordMoved, wordNote, wordQuestionFault, wordTypedRefusal } from "./problems.ts";
+import { wordMoved } from "./problems.ts";
 import { loadProject, wantedOf } from "./project.ts";
+import { ProjectTrust } from "./project-trust.ts";
 import { createReport, type LoadReport } from "./report.ts";
 import type { ResourceStore } from "./resources.ts";
 import { assertTyped, Roster } from "./roster.ts";
-import { makePlan } from "./scan.ts";
 import { askForSession } from "./sessions-service.ts";
 import type { SettingsStore } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { Told } from "./told.ts";
-import { settleTrust, type TrustDecision, type TrustGrant } from "./trust.ts";
+import type { TrustDecision, TrustGrant } from "./trust.ts";
 
 /** What the phases are gone through for: the person's extensions are imported at a start and a reload, not at a move. */
-type Way = "start" | "reload" | "move";
+type Way = "start" | "reload" | "move" | "trust";
 
 export class Phases {
   readonly options: LoadOptions;
@@ -69,30 +69,30 @@ export class Phases {
   private readonly settings: SettingsStore;
   private readonly resources: ResourceStore;
   readonly flags = new Map<string, FlagValue>();
-  private readonly trust: { decision: TrustDecision; plan?: LoadPlan } = { decision: "untrusted" };
-  /** Where it started: what was said there with `--approve` is not said about another place. */
-  private readonly firstBoundary: string;
+  private readonly projectTrust: ProjectTrust;
+  private readonly decided: { decision: TrustDecision; plan?: LoadPlan } = { decision: "untrusted" };
   private readonly lifeCycle: LifeCycle;
   /** From then on nothing that fails ends anything. */
-  private hasStarted = false;
+  hasStarted = false;
   /** Stands between the person's extensions and the project, until the decision. */
   private guard: ReturnType<typeof keepOut> | undefined;
 
   constructor(options: LoadOptions) {
     this.options = options;
     this.places = this.placesOf(options.cwd);
-    this.firstBoundary = this.places.boundary;
+    this.projectTrust = new ProjectTrust(this);
     const { agentDir, cwd } = this.places;
     const registry: Agent["registry"] = (kind) => this.agent.registry(kind);
-    this.stores = openStores(options, { places: this.places, registry });
+    this.stores = openStores(options, { places: () => this.places, registry });
     this.settings = this.stores.settings;
     this.resources = this.stores.resources;
     this.lifeCycle = createLifeCycle(this);
-    const { trust, flags, lifeCycle } = this;
+    const { decided: trust, flags, lifeCycle } = this;
     this.host = createHost({ cwd, options, lifeCycle, trust, flags, ...this.stores });
     const { official = [], maxTurns, signal } = options;
     this.agent = createAgent({ extensions: [...official], host: this.host, maxTurns, signal });
     this.agent.declareHook("project_trust", { way: "vote" });
+    installGate({ agent: this.agent, host: this.host, places: () => this.places });
     this.importer = createImporter({ agentDir, modules: () => registry("module") });
     this.report = createReport(this);
   }
@@ -148,6 +148,19 @@ export class Phases {
   }
 
   // ---------------------------------------------------------------- what became of it
+
+  /** What the front end may say about the project at any time. */
+  get trust(): TrustControl {
+    const change = async (decide: Decide) => {
+      if (this.options.isPlanOnly) this.grant = await decide(this.projectTrust);
+      else await this.lifeCycle.changeTrust(decide);
+      return this.report.plan;
+    };
+    return {
+      decide: (answer, scope = {}) => change((trust) => trust.decide(answer, scope)),
+      forget: () => change((trust) => trust.forget()),
+    };
+  }
 
   get extensions(): ExtensionReport[] {
     return this.roster.all;
@@ -215,47 +228,23 @@ export class Phases {
     this.host.cwd = places.cwd;
     if (from.cwd === places.cwd) return;
     this.stopGuard();
-    const isApproveLost = this.options.flags?.approve === true && !this.isFirst;
+    const isApproveLost = this.options.flags?.approve === true && this.projectTrust.flags.approve === undefined;
     this.told.moved = wordMoved({ from: from.cwd, to: places.cwd, isApproveLost });
   }
 
   // ---------------------------------------------------------------- 2: trust
 
   private async settleProject(inside: readonly Inside[], way: Way): Promise<void> {
-    const grant = await this.decide(inside).finally(() => this.stopGuard());
+    const grant = await this.projectTrust.settle(inside).finally(() => this.stopGuard());
     await this.loadGranted(grant, way);
   }
 
-  private async decide(inside: readonly Inside[]): Promise<TrustGrant> {
-    const { places, settings, contextFiles, agent, options, told } = this;
-    // What the project registered so far does not say what is scanned, or what it counts as (T4).
-    const ofProject = this.roster.of("project").map(({ owner }) => owner.name);
-    const kinds = [...agent.registry("resource-kind")].filter(([, { owner }]) => !ofProject.includes(owner.name));
-    const plan = await makePlan({ places, settings, inside, kinds: new Map(kinds), contextFiles });
-    const refused = plan.items.find(({ scope, verdict }) => scope === "flag" && verdict === "refused");
-    if (refused && !this.hasStarted) throw wordTypedRefusal(refused);
-    told.trust = refused ? [wordTypedRefusal(refused)] : [];
-    const evidence = collectEvidence({
-      options,
-      places,
-      agent,
-      approve: options.flags?.approve === true && !this.isFirst ? undefined : options.flags?.approve,
-      defaultTrust: settings.userValue("defaultProjectTrust"),
-      own: this.roster.of("own"),
-      before: this.grant,
-      onNote: (note) => void told.trust.push(wordNote(note)),
-      onFault: (fault) => void told.trust.push(wordQuestionFault(fault)),
-    });
-    return settleTrust(plan, evidence);
-  }
-
-  private get isFirst(): boolean {
-    return this.places.boundary === this.firstBoundary;
-  }
-
-  private get contextFiles(): "always" | "trusted" | "never" {
-    if (this.options.flags?.noContextFiles) return "never";
-    return this.settings.userValue("contextFiles") as "always" | "trusted" | "never";
+  /** Puts another decision about this project in force. Answers what no longer loads, by id. */
+  async loadDecided(decide: Decide): Promise<string[]> {
+    const before = [...(this.grant?.digests.keys() ?? [])];
+    const grant = await decide(this.projectTrust);
+    await loadWithTools(this, () => this.loadGranted(grant, "trust"));
+    return before.filter((id) => !grant.digests.has(id));
   }
 
   private stopGuard(): void {
@@ -267,10 +256,11 @@ export class Phases {
 
   private async loadGranted(grant: TrustGrant, way: Way): Promise<void> {
     const { agent, places, settings, flags, resources, importer, options, roster } = this;
-    const isLess = this.grant && [...this.grant.digests.keys()].some((id) => !grant.digests.has(id));
+    const known = this.grant?.digests ?? new Map<string, string>();
     this.grant = grant;
-    Object.assign(this.trust, { decision: grant.decision, plan: grant.plan });
-    const hasContextFiles = this.contextFiles !== "never";
+    Object.assign(this.decided, { decision: grant.decision, plan: grant.plan });
+    if (options.isPlanOnly) return;
+    const hasContextFiles = !options.flags?.noContextFiles && settings.userValue("contextFiles") !== "never";
     await resources.findOwn(places, { settings, flags, cwd: options.cwd, hasContextFiles });
     const wanted = wantedOf(grant);
     await roster.unload(
@@ -278,21 +268,25 @@ export class Phases {
       roster.of("project").filter((each) => !isOneOf(wanted, each)),
     );
     const before = roster.alive;
+    // Where only the decision is another one, what is as it was goes on.
+    const same = way === "trust" ? wanted.filter(({ id, digest }) => known.get(id) === digest) : [];
+    const staying = roster.of("project").filter((each) => isAlive(each) && isOneOf(same, each));
     const target = { cwd: places.cwd, agent, settings, resources, importer, alive: before };
-    const loaded = await loadProject(grant, target);
+    const loaded = await loadProject(grant, { ...target, staying: new Set(staying.map(({ owner }) => owner.name)) });
     if (!this.hasStarted) assertTyped(loaded);
-    roster.enter("project", { loaded, before });
-    if (isLess) await agent.dispatch("resources_changed", { reason: "revocation" });
+    roster.enter("project", { loaded, staying, before });
+    if ([...known.keys()].some((id) => !grant.digests.has(id)))
+      await agent.dispatch("resources_changed", { reason: "revocation" });
     if (way !== "reload" && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "grant" });
   }
 
   private async disposeProject(): Promise<void> {
-    const { agent, settings, resources, roster, grant, trust } = this;
+    const { agent, settings, resources, roster, grant, decided } = this;
     await roster.unload("project", roster.of("project"));
     settings.revokeProject();
     resources.revoke();
     this.grant = undefined;
-    Object.assign(trust, { decision: "untrusted", plan: undefined });
+    Object.assign(decided, { decision: "untrusted", plan: undefined });
     if (grant && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "revocation" });
   }
 }

@@ -28,8 +28,22 @@ export interface PlanItem {
   hint?: string;
   /** The command that would let it load. */
   allow?: string;
+  /** What loading it may reach that no digest covers, worded to follow "not covered: "; empty when all is. */
+  uncovered: readonly string[];
+  /** Files of a skill that the model may run, below the boundary. */
+  mayRun?: readonly string[];
+  /** Against what was approved before; absent where nothing was, or nothing changed. */
+  change?: PlanChange;
   /** Services that an extension needs first, each with the package that provides it. */
   requires?: Readonly<Record<string, string>>;
+}
+
+/** Members by path below the boundary. A resource that no record knows is `isNew`. */
+export interface PlanChange {
+  isNew: boolean;
+  added: readonly string[];
+  removed: readonly string[];
+  changed: readonly string[];
 }
 
 export interface LoadPlan {
@@ -40,6 +54,8 @@ export interface LoadPlan {
   /** Over the digests of all items: names exactly this content. */
   digest: string;
   items: readonly PlanItem[];
+  /** Another worktree of the same repository that was decided about; `isSame`: all of this was approved there as it is. */
+  twin?: { project: string; isSame: boolean };
   /** Every project file that was opened to make this plan, below the boundary. */
   opened: readonly string[];
 }
@@ -68,6 +84,12 @@ export function createPlan(
 export function judge(plan: LoadPlan, verdict: (item: PlanItem) => Partial<PlanItem> | undefined): LoadPlan {
   const items = plan.items.map((item) => ({ ...item, ...verdict(item) }));
   return freeze({ ...plan, items }, CONTENTS.get(plan) ?? new Map());
+}
+
+/** Makes a copy of a plan that names the project's twin. The link to the repository was opened for that. */
+export function withTwin(plan: LoadPlan, twin: NonNullable<LoadPlan["twin"]>): LoadPlan {
+  const opened = [...new Set([...plan.opened, ".git"])].sort();
+  return freeze({ ...plan, twin: Object.freeze(twin), opened }, CONTENTS.get(plan) ?? new Map());
 }
 
 /** A plan is shown to extensions: none of them can change it. */

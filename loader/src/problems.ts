@@ -2,7 +2,7 @@
 import { AgentError } from "@pi-agent/kernel";
 import type { Found } from "./discover.ts";
 import type { FileProblem } from "./jsonc.ts";
-import type { PlanItem } from "./plan.ts";
+import type { LoadPlan, PlanItem } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
 import type { WithheldSetting } from "./settings-grades.ts";
 import type { StoredTrust } from "./trust-store.ts";
@@ -85,6 +85,25 @@ export function wordQuestionFault(fault: unknown): AgentError {
   return new AgentError("trust_question", `The question about trust failed: ${why}.`, {
     hint: "Nothing was approved. Start again, or say --approve or --no-approve.",
     cause: fault,
+  });
+}
+
+/** Words that `--trust` names another content than the project has. */
+export function wordPin(pin: string, { digest }: LoadPlan): AgentError {
+  return new AgentError(
+    "trust_pin",
+    `--trust ${toPrintable(pin)} names another content: the project is ${digest} now.`,
+    {
+      hint: "Look at what changed with pi trust show, then name the new digest.",
+    },
+  );
+}
+
+/** Words that a context file is no longer as it was when something was decided. */
+export function wordChangedContext({ path }: PlanItem): AgentError {
+  const message = `${toPrintable(path)} changed since you decided about the project; the model reads it as it is now.`;
+  return new AgentError("context_changed", message, {
+    hint: "Look at it: pi trust diff. To hold such files, set contextFiles to trusted.",
   });
 }
 

@@ -1,9 +1,9 @@
 /** The third phase: what was granted of a project, and nothing else. */
-import { type Agent, AgentError, type Extension, type ExtensionAPI, type ExtensionReport } from "@pi-agent/kernel";
+import type { Agent, Extension, ExtensionAPI, ExtensionReport } from "@pi-agent/kernel";
 import { loadExtensions, type Wanted } from "./extensions.ts";
-import type { Check, Importer } from "./import.ts";
-import { findBoundary, isInside } from "./places.ts";
-import { belowBoundary, contentOf, digestBytes, type LoadPlan, type PlanItem } from "./plan.ts";
+import type { Importer } from "./import.ts";
+import { findBoundary } from "./places.ts";
+import { contentOf, type PlanItem } from "./plan.ts";
 import type { ResourceStore } from "./resources.ts";
 import type { SettingsStore } from "./settings.ts";
 import { assertGrant, type TrustGrant } from "./trust.ts";
@@ -16,6 +16,8 @@ export interface ProjectTarget {
   importer: Importer;
   /** Names of what is loaded already. */
   alive: ReadonlySet<string>;
+  /** Names of extensions that go on as they are. */
+  staying: ReadonlySet<string>;
 }
 
 /**
@@ -33,15 +35,16 @@ export async function loadProject(grant: TrustGrant, target: ProjectTarget): Pro
     if (bytes) settings.grantProject(bytes, path, true);
   }
   await target.resources.grant(plan, decision);
-  const into = { agent, importer, alive, check: createCheck(plan), adapt: withoutVote };
-  return loadExtensions(wantedOf(grant), into);
+  importer.serve(grant);
+  const wanted = wantedOf(grant).filter(({ path }) => !target.staying.has(path));
+  return loadExtensions(wanted, { agent, importer, alive, adapt: withoutVote });
 }
 
 /** The extensions that a grant lets load, in load order: what was typed comes before the project's own (E3). */
-export function wantedOf(grant: TrustGrant): Wanted[] {
+export function wantedOf(grant: TrustGrant): (Wanted & Pick<PlanItem, "id" | "digest">)[] {
   const wanted = grantedItems(grant).filter(({ kind }) => kind === "extension");
   return wanted
-    .map(({ path, requires, scope }) => ({ path, requires, scope }))
+    .map(({ id, digest, path, requires, scope }) => ({ id, digest, path, requires, scope }))
     .toSorted((a, b) => Number(a.scope === "project") - Number(b.scope === "project"));
 }
 
@@ -56,17 +59,4 @@ function withoutVote(extension: Extension): Extension {
     return extension(Object.create(pi, { on: { value: on } }) as ExtensionAPI, options);
   };
   return Object.assign(setup, extension.options && { options: extension.options });
-}
-
-/** Sees that a project file is evaluated as it was when the plan was made. */
-function createCheck(plan: LoadPlan): Check {
-  const members = new Map(plan.items.flatMap(({ members: each }) => Object.entries(each)));
-  return (file, source) => {
-    if (!isInside(file, plan.project)) return;
-    const digest = members.get(belowBoundary(plan.project, file));
-    if (digest === undefined || digest === digestBytes(Buffer.from(source))) return;
-    throw new AgentError("content_changed", `${file} changed while it was being loaded.`, {
-      hint: "Look at it, then start again: what it is now was not approved.",
-    });
-  };
 }

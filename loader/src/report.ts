@@ -95,7 +95,8 @@ export function wordHeld({ items }: LoadPlan): string | undefined {
       `${held.length > 0 ? refused.length : count(refused.length, "project resource")} refused (${wordRefused(refused)})`,
     );
   if (parts.length === 0) return undefined;
-  return `${parts.join(", ")}: ${held.length > 0 ? "run again with --approve, or see: " : "see: "}pi trust show`;
+  const allow = held.length > 0 ? ", allow with pi trust yes, or with --approve for one run" : "";
+  return `${parts.join(", ")}: look with pi trust show${allow}`;
 }
 
 function countKinds(items: readonly PlanItem[]): string {

@@ -153,7 +153,7 @@ export function createResources(options: { sources: readonly ("files" | Resource
       list(kind) {
         const isKind = (resource: Resource) => resource.kind === kind;
         const foreign = others
-          .filter(({ scope }) => scope !== "project" || decision !== "untrusted")
+          .filter(({ scope }) => scope !== "project" || decision === "trusted" || decision === "text")
           .flatMap((source) => listSource(source, kind, frontmatterOf));
         const [mine, theirs] = [own.filter(isKind), ofProject.filter(isKind)];
         return PROJECT_FIRST.has(kind) ? [...theirs, ...mine, ...foreign] : [...mine, ...foreign, ...theirs];

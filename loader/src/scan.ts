@@ -9,10 +9,11 @@
  */
 import { join, relative } from "node:path";
 import type { Registered } from "@pi-agent/kernel";
+import { ClosureReader } from "./closure.ts";
 import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
 import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
 import { ProjectView, Refusal, type ScanLimits } from "./file-view.ts";
-import { readMembers } from "./members.ts";
+import { isScript, readMembers } from "./members.ts";
 import { MAX_PATTERNS } from "./pattern.ts";
 import { foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
 import {
@@ -50,6 +51,12 @@ interface Claim {
   reason?: string;
 }
 
+/** What was read of a resource. */
+type Read = Pick<PlanItem, "uncovered" | "mayRun"> & { members: readonly Member[] };
+
+// What data can have the host run.
+const NAMED = "programs and files that it names";
+
 const FOLDERS: readonly { kind: FoundKind; name: string; grade: Grade }[] = [
   { kind: "extension", name: "extensions", grade: "executable" },
   { kind: "agent", name: "agents", grade: "executable" },
@@ -75,11 +82,13 @@ export async function makePlan(input: ScanInput): Promise<LoadPlan> {
 class Scan {
   private readonly input: ScanInput;
   private readonly view: ProjectView;
+  private readonly closures: ClosureReader;
   private readonly items = new Map<string, PlanItem>();
 
   constructor(input: ScanInput) {
     this.input = input;
     this.view = new ProjectView(input.limits);
+    this.closures = new ClosureReader(this.view, input.places.boundary);
   }
 
   /** Reads what belongs to a resource and enters it; the first claim to a path keeps it. */
@@ -98,15 +107,17 @@ class Scan {
       grade,
       digest: "",
       members: {},
+      uncovered: [],
       verdict,
       reason,
       ...(found.requires && { requires: found.requires }),
     };
-    if (!Array.isArray(read)) this.items.set(id, { ...item, verdict: "refused", ...read });
+    if ("reason" in read) this.items.set(id, { ...item, verdict: "refused", ...read });
     else {
-      const members = Object.fromEntries(read.map((member) => [belowBoundary(boundary, member.path), toText(member)]));
-      const allow = verdict === "held" ? { allow: "pi --approve" } : {};
-      this.items.set(id, { ...item, digest: digestMembers(boundary, read), members, ...allow });
+      const { members: all, ...more } = read;
+      const members = Object.fromEntries(all.map((member) => [belowBoundary(boundary, member.path), toText(member)]));
+      const allow = verdict === "held" ? { allow: "pi trust yes" } : {};
+      this.items.set(id, { ...item, digest: digestMembers(boundary, all), members, ...more, ...allow });
     }
   }
 
@@ -184,7 +195,9 @@ class Scan {
     const bytes = this.view.contents.get(path);
     if (!item || item.verdict === "refused" || !bytes) return {};
     const { settings } = this.input.settings.inspectProject(bytes, path);
-    if (settings.some(({ grade }) => grade === "consent")) this.items.set(id, { ...item, grade: "executable" });
+    if (settings.some(({ grade }) => grade === "consent")) {
+      this.items.set(id, { ...item, grade: "executable", uncovered: [NAMED] });
+    }
     const lists: Record<string, string[]> = {};
     for (const { key, value } of settings) {
       if (Array.isArray(value)) lists[key] = value.filter((each) => typeof each === "string");
@@ -221,11 +234,15 @@ class Scan {
     if (this.view.kindOf(path) !== "missing") this.add({ path, root: path }, claim);
   }
 
-  private readFound(found: Found, claim: Claim): Member[] | Pick<PlanItem, "reason" | "hint"> {
+  private readFound(found: Found, claim: Claim): Read | Pick<PlanItem, "reason" | "hint"> {
     if (found.refusal !== undefined) return { reason: found.refusal };
     try {
-      const isText = claim.grade !== "executable" && found.root === found.path;
-      return readMembers(this.view, found.root, isText ? MAX_TEXT_BYTES : undefined);
+      if (claim.kind === "extension") return this.closures.read(found.path, found.root);
+      const isFolder = found.root !== found.path;
+      const isText = claim.grade !== "executable" && !isFolder;
+      const members = readMembers(this.view, found.root, isText ? MAX_TEXT_BYTES : undefined);
+      const uncovered = claim.grade === "executable" ? [NAMED] : [];
+      return { members, uncovered, ...(claim.kind === "skill" && isFolder && this.listScripts(members)) };
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
       const isWhole = claim.kind === "extension" && found.root !== found.path;
@@ -233,10 +250,15 @@ class Scan {
     }
   }
 
-  /** Words how an extension loads whose folder cannot be accepted as a whole, mostly for what it is developed with. */
+  private listScripts(members: readonly Member[]): Pick<PlanItem, "mayRun"> | undefined {
+    const scripts = members.filter(isScript).map(({ path }) => belowBoundary(this.input.places.boundary, path));
+    return scripts.length > 0 ? { mayRun: scripts.sort() } : undefined;
+  }
+
+  /** Words how an extension loads whose folder cannot be accepted as a whole. */
   private wordLess(path: string): string {
     const file = relative(this.input.places.cwd, path);
-    return `Name its file: -e ${toPrintable(file.startsWith("..") ? file : `./${file}`)}, or run npm prune --omit=dev there.`;
+    return `Take that away, or name its file: -e ${toPrintable(file.startsWith("..") ? file : `./${file}`)}`;
   }
 }
 

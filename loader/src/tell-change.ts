@@ -1,5 +1,5 @@
 /** Tells a person what a change of session, place or extensions brought along. What extensions do wrong is told as such. */
-import { AgentError, type Queue, type Ui } from "@pi-agent/kernel";
+import { AgentError, type Draft, type Queue, type Ui } from "@pi-agent/kernel";
 import { findLeft, type Holdings } from "./leaks.ts";
 import type { Phases } from "./phases.ts";
 import { toPrintable } from "./printable.ts";
@@ -11,6 +11,13 @@ export function tellChange({ host, report }: Phases): void {
   }
   const held = report.heldLine();
   if (held !== undefined) host.ui.notify(held, "info");
+}
+
+/** What the model is told of what the person no longer trusts: it may have counted on it. */
+export function wordGone(ids: readonly string[]): Draft {
+  const list = ids.map((id) => `- ${toPrintable(id)}`).join("\n");
+  const content = `The user no longer trusts these parts of the project. They are gone; what they said no longer counts:\n${list}`;
+  return { type: "custom_message", customType: "trust", content, display: true };
 }
 
 /** Tells how much of what waited for a run was dropped with it. */

@@ -8,16 +8,14 @@ export const TRANSFORM_VERSION = "jiti 2.7.0";
 const END = "\n//# pi-agent: complete";
 
 /**
- * Makes jiti's `transform`: `check` may refuse a file by throwing; the result is kept by content in `cacheDir`, which is
- * made for this user alone. `compile` is asked for what is not there yet.
+ * Makes jiti's `transform`, whose results are kept by content in `cacheDir`, which is made for this user alone.
+ * `compile` is asked for what is not there yet.
  */
 export function createTransform(options: {
   cacheDir: string;
-  check(filename: string, source: string): void;
   compile(options: TransformOptions): string;
 }): (given: TransformOptions) => TransformResult {
   return (given) => {
-    options.check(given.filename ?? "", given.source);
     const path = join(options.cacheDir, `${keyOf(given)}.js`);
     const known = readKept(path);
     if (known !== undefined) return { code: known };

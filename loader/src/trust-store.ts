@@ -1,81 +1,87 @@
 /**
- * What the agent directory remembers of a person's decisions.
+ * What the agent directory remembers of a person's decisions, as it is read.
  *
  *   trust.json                        Pi's: path → true | false | null
  *   trust.d/<sha256 of key>.json      ours: one record per project, bound to content or to the folder
  *
- * 1. A file that is missing, empty, cut, not JSON, of another version or shape, with repeated or `__proto__` keys, no
- *    regular file, another user's or writable by others never means "trusted" (T6): it is reported and says nothing.
- * 2. Any `false` holds, a project's own or an ancestor's. A `true` of Pi's holds only for the project itself, and only
- *    where a folder-bound record of ours confirms it.
- * 3. A record of an ancestor counts where it was made "and below"; an approval never crosses a boundary.
+ * 1. A file that is empty, cut, not JSON, of another version or shape, with repeated or `__proto__` keys, or no regular
+ *    file, may have said no: while it is there, nothing counts as a yes for what it could be about (T6).
+ * 2. What is another user's, or may be written by others, says no yes. Anybody's no is taken.
+ * 3. Any `false` holds, a project's own or an ancestor's. A `true` of Pi's says nothing without a folder-bound record.
+ * 4. A record of an ancestor counts where it was made "and below"; an approval never crosses a boundary.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { readRegularFile } from "./file-view.ts";
-import { findMisfits, type JsonSchema } from "./json-check.ts";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { foldersUpTo, lookAt } from "./places.ts";
-import type { Grade, PlanItem } from "./plan.ts";
-import { parseStrictJson } from "./strict-json.ts";
+import { toPrintable } from "./printable.ts";
+import { type PlainTrust, readTrustFile, type TrustRecord, wordTrustFault } from "./trust-file.ts";
 
-/** A record, as `trust.schema.json` has it. */
-export interface TrustRecord {
-  version: 1;
-  project: string;
-  bound: "content" | "folder";
-  decision: "trusted" | "text" | "denied";
-  below: boolean;
-  resources: Record<string, { kind: string; digest: string; members: Record<string, string> }>;
-  decidedAt: string;
-  decidedBy: string;
-}
+export type { TrustRecord } from "./trust-file.ts";
 
 /** What is remembered about one project. */
 export interface StoredTrust {
   /** The file that says no. */
   denial?: string;
   approvals: TrustRecord[];
+  /** A file that may say no cannot be believed: nothing counts as a yes, no default either. */
+  isDamaged?: true;
   /** Trust files that say nothing because of what is wrong with them, and other things that a person should know. */
   notes: { path: string; message: string }[];
 }
 
-const NOTHING: StoredTrust = { approvals: [], notes: [] };
-// A record names up to 2,000 members of each resource.
-const MAX_BYTES = 16 << 20;
+/** Everything that is remembered. */
+export interface DecisionList {
+  /** Sorted by project. `isGone`: there is nothing at that path any more. */
+  decisions: (Omit<TrustRecord, "resources"> & { resources: number; file: string; isGone: boolean })[];
+  /** What Pi's file says, without its `null`s. */
+  plain: Record<string, boolean>;
+  notes: StoredTrust["notes"];
+}
 
-let schema: Record<"plain" | "record", JsonSchema> | undefined;
+interface ReadRecord {
+  record: TrustRecord;
+  file: string;
+  /** Nobody else can have written it, so that it may say yes. */
+  isFirm: boolean;
+}
+
+// As patient as Pi is with its own lock.
+const READ_AGAIN_MS = 20;
+const READ_AGAIN_TIMES = 10;
 
 /** Reads what is remembered about the project with this key. Never fails: what cannot be believed is in `notes`. */
 export function readTrust(agentDir: string, key: string): StoredTrust {
-  const plainPath = join(agentDir, "trust.json");
-  const folder = join(agentDir, "trust.d");
-  const hasPlain = lookAt(plainPath) !== undefined;
-  const names = new Set(listNames(folder));
-  if (!hasPlain && names.size === 0) return NOTHING;
   const stored: StoredTrust = { approvals: [], notes: [] };
+  const names = new Set(listNames(stored, join(agentDir, "trust.d")));
   const ancestors = foldersUpTo(key, "");
   for (const ancestor of ancestors) {
-    const path = recordPath(agentDir, ancestor);
-    if (names.has(recordName(ancestor))) takeRecord(stored, path, { key, ancestor });
+    if (names.has(recordName(ancestor))) takeRecord(stored, recordPath(agentDir, ancestor), { key, ancestor });
   }
-  if (hasPlain) takePlain(stored, plainPath, ancestors);
+  takePlain(stored, plainPath(agentDir), ancestors);
+  if (stored.isDamaged) stored.approvals = [];
   return stored;
 }
 
-/** What a record says about a resource as it is now; `undefined` when it is new, or was something else then. */
-export function recall(record: TrustRecord, item: PlanItem): "loaded" | "held" | undefined {
-  if (record.decision === "denied") return "held";
-  const known = Object.hasOwn(record.resources, item.id) ? record.resources[item.id] : undefined;
-  const isSame = known !== undefined && item.digest !== "" && known.kind === item.kind && known.digest === item.digest;
-  if (record.bound === "content" && !isSame) return undefined;
-  return allowsGrade(record.decision, item.grade) ? "loaded" : "held";
+/** Lists what is remembered about all projects. Never fails. */
+export function listDecisions(agentDir: string): DecisionList {
+  const stored: StoredTrust = { approvals: [], notes: [] };
+  const decisions = readRecords(stored, agentDir)
+    .filter(({ isFirm, record }) => isFirm || record.decision === "denied")
+    .map(toListed)
+    .sort((a, b) => (a.project < b.project ? -1 : 1));
+  const plain = Object.entries(readPlain(stored, plainPath(agentDir)) ?? {}).filter(([, said]) => said !== null);
+  // With the dot it is nothing where it is no folder.
+  for (const folder of [`${agentDir}/.`, join(agentDir, "trust.d")]) {
+    for (const name of listNames(stored, folder).filter(isSetAside))
+      stored.notes.push({ path: join(folder, name), message: SET_ASIDE });
+  }
+  return { decisions, plain: Object.fromEntries(plain) as Record<string, boolean>, notes: stored.notes };
 }
 
-/** Tells what an answer lets load: `text` no more than words for the model. */
-export function allowsGrade(decision: "trusted" | "text", grade: Grade): boolean {
-  return decision === "trusted" || grade === "text";
+/** All records that can be read, whoever may have written them. Never fails. */
+export function listRecords(agentDir: string): TrustRecord[] {
+  return readRecords({ approvals: [], notes: [] }, agentDir).map(({ record }) => record);
 }
 
 /** The file of a project's record. */
@@ -83,54 +89,96 @@ export function recordPath(agentDir: string, key: string): string {
   return join(agentDir, "trust.d", recordName(key));
 }
 
+/** Pi's file. */
+export function plainPath(agentDir: string): string {
+  return join(agentDir, "trust.json");
+}
+
+const RECORD_NAME = /^[0-9a-f]{64}\.json$/;
+const SET_ASIDE = "It was damaged and set aside when the next decision was saved; nothing reads it";
+
+function isSetAside(name: string): boolean {
+  return /^(?:trust|[0-9a-f]{64})\.json\.damaged-/.test(name);
+}
+
 function recordName(key: string): string {
   return `${createHash("sha256").update(key).digest("hex")}.json`;
 }
 
+function toListed({ record, file }: ReadRecord): DecisionList["decisions"][number] {
+  const { resources, project } = record;
+  return { ...record, resources: Object.keys(resources).length, file, isGone: !lookAt(project) };
+}
+
+function readRecords(stored: StoredTrust, agentDir: string): ReadRecord[] {
+  const folder = join(agentDir, "trust.d");
+  const names = listNames(stored, folder).filter((name) => RECORD_NAME.test(name));
+  return names.flatMap((name) => readRecord(stored, join(folder, name)) ?? []);
+}
+
 function takeRecord(stored: StoredTrust, path: string, { key, ancestor }: { key: string; ancestor: string }): void {
-  const read = readChecked(stored, path, "record");
-  const record = read?.value as TrustRecord | undefined;
-  if (!record) return;
-  if (record.project !== ancestor) {
-    stored.notes.push({ path, message: `It is about another project, ${record.project}` });
-    return;
-  }
+  const read = readRecord(stored, path);
   const isOwn = ancestor === key;
-  if (!isOwn && !record.below) return;
+  if (!read || !(isOwn || read.record.below)) return;
+  const { record, isFirm } = read;
   if (record.decision === "denied") stored.denial ??= path;
-  else if (read?.isFirm && (isOwn || !lookAt(join(key, ".git")))) stored.approvals.push(record);
+  else if (isFirm && (isOwn || !lookAt(join(key, ".git")))) stored.approvals.push(record);
 }
 
 function takePlain(stored: StoredTrust, path: string, ancestors: readonly string[]): void {
-  const plain = readChecked(stored, path, "plain")?.value as Record<string, boolean | null> | undefined;
+  const plain = readPlain(stored, path);
   if (!plain) return;
   const said = (folder: string) => (Object.hasOwn(plain, folder) ? plain[folder] : undefined);
   if (ancestors.some((folder) => said(folder) === false)) stored.denial ??= path;
   const [key] = ancestors;
   const isConfirmed = stored.approvals.some(({ bound, project }) => bound === "folder" && project === key);
   if (key !== undefined && said(key) === true && !isConfirmed) {
-    stored.notes.push({ path, message: `Pi trusts ${key} whatever it becomes; that alone does not count here` });
+    const message = `Pi trusts ${toPrintable(key)} whatever it becomes; that alone does not count here`;
+    stored.notes.push({ path, message });
   }
 }
 
-/** `isFirm`: nobody else can have written it, so that it may say yes. Anybody's no is taken. */
-function readChecked(
-  stored: StoredTrust,
-  path: string,
-  kind: "plain" | "record",
-): { value: unknown; isFirm: boolean } | undefined {
+function readRecord(stored: StoredTrust, file: string): ReadRecord | undefined {
   try {
-    const value = parseStrictJson(readRegularFile(path, MAX_BYTES));
-    const [misfit] = findMisfits(loadSchema()[kind], value);
-    if (misfit) throw new Error([...misfit.keys, misfit.message].join(": "));
-    const stranger = findStranger(path) ?? findStranger(dirname(path));
-    if (stranger) stored.notes.push({ path, message: `Nothing in it counts as a yes: ${stranger}` });
-    return { value, isFirm: stranger === undefined };
+    const record = readTrustFile(file, "record");
+    const { project } = record;
+    if (recordName(project) !== basename(file)) throw new Error(`it is about another project, ${project}`);
+    const stranger = findStranger(file) ?? findStranger(dirname(file));
+    if (stranger) stored.notes.push({ path: file, message: `Nothing in it counts as a yes: ${stranger}` });
+    return { record, file, isFirm: stranger === undefined };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    stored.notes.push({ path, message: `It counts as if it were not there: ${reason}` });
+    noteDamage(stored, file, thrown);
     return undefined;
   }
+}
+
+/** Pi empties its file before it fills it, under the lock: what is damaged is read again once nobody is writing. */
+function readPlain(stored: StoredTrust, path: string): PlainTrust | undefined {
+  let isFree = false;
+  for (let times = 0; lookAt(path); times++) {
+    try {
+      return readTrustFile(path, "plain");
+    } catch (thrown) {
+      if (isFree || times >= READ_AGAIN_TIMES) {
+        noteDamage(stored, path, thrown);
+        return undefined;
+      }
+      isFree = !lookAt(`${path}.lock`);
+      if (!isFree) waitAMoment();
+    }
+  }
+  return undefined;
+}
+
+function waitAMoment(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READ_AGAIN_MS);
+}
+
+function noteDamage(stored: StoredTrust, path: string, thrown: unknown): void {
+  // It went away meanwhile: somebody took back what they had said.
+  if (!lookAt(path)) return;
+  stored.isDamaged = true;
+  stored.notes.push({ path, message: `No yes counts while it is like this: ${wordTrustFault(thrown)}` });
 }
 
 function findStranger(path: string): string | undefined {
@@ -144,25 +192,12 @@ function findStranger(path: string): string | undefined {
   return undefined;
 }
 
-function listNames(folder: string): string[] {
+function listNames(stored: StoredTrust, folder: string): string[] {
+  if (!lookAt(folder)) return [];
   try {
     return readdirSync(folder);
-  } catch {
-    // Not there, or not a folder: there are no records.
+  } catch (thrown) {
+    noteDamage(stored, folder, thrown);
     return [];
   }
-}
-
-/** The published schema: beside the package where it is installed, at the root of the repository where it is developed. */
-function loadSchema(): Record<"plain" | "record", JsonSchema> {
-  if (schema) return schema;
-  const places = ["../trust.schema.json", "../../trust.schema.json"].map((each) =>
-    fileURLToPath(new URL(each, import.meta.url)),
-  );
-  const path = places.find(lookAt);
-  if (path === undefined)
-    throw new Error("this installation lacks trust.schema.json, which trust files are checked with");
-  const { $defs } = JSON.parse(readFileSync(path, "utf8")) as { $defs: Record<"plain" | "record", JsonSchema> };
-  schema = $defs;
-  return schema;
 }

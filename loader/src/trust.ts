@@ -1,17 +1,19 @@
 /**
  * Who decides what of a project loads, in this order; the first that decides, does.
  *
- *   --approve, --no-approve, embedding code ─► a stored no ─► project_trust handlers ─► what was approved before
+ *   what the person says now ─► --no-approve, --trust, --approve, embedding code ─► a stored no ─► project_trust handlers ─► what was approved before
  *     ─► defaultProjectTrust ─► the question ─► undecided, which is no
  *
  * 1. `settleTrust` is the only maker of a `TrustGrant`; nothing of a project loads without one.
  * 2. A grant names the project and the digest of each resource that it lets load, and is good for those alone.
  * 3. Nothing that the project brings takes part (T4).
+ * 4. What is as it was when it was approved loads without a question; the question is about the rest.
  */
 import { AgentError, type MaybePromise, type Point } from "@pi-agent/kernel";
 import type { AskTrust, TrustAnswer } from "./options.ts";
-import { judge, type LoadPlan, type PlanItem } from "./plan.ts";
-import { allowsGrade, recall, type StoredTrust } from "./trust-store.ts";
+import { judge, type LoadPlan, type PlanItem, withTwin } from "./plan.ts";
+import { allowsGrade, findChange, type Recalled, recall } from "./recall.ts";
+import type { StoredTrust } from "./trust-store.ts";
 
 declare module "@pi-agent/kernel" {
   interface HookPoints {
@@ -24,7 +26,8 @@ declare module "@pi-agent/kernel" {
   }
 }
 
-export type TrustDecision = "trusted" | "text" | "untrusted";
+/** Everything that was found · its texts · single resources · nothing beyond what loads without a decision. */
+export type TrustDecision = "trusted" | "text" | "partial" | "untrusted";
 
 declare const BRAND: unique symbol;
 /** The right to load what `plan` marks as loaded, as it was when it was scanned. Only `settleTrust` makes one. */
@@ -32,40 +35,56 @@ export interface TrustGrant {
   readonly [BRAND]: true;
   /** The boundary's real path. */
   readonly key: string;
-  /** `trusted`: everything that was found may load; single resources may although the project as a whole is not. */
   readonly decision: TrustDecision;
-  readonly decidedBy: "flag" | "code" | "record" | "extension" | "setting" | "prompt" | "nobody";
+  readonly decidedBy: "command" | "flag" | "code" | "record" | "extension" | "setting" | "prompt" | "nobody";
   readonly plan: LoadPlan;
   /** By id, of what may load. */
   readonly digests: ReadonlyMap<string, string>;
+  /** It holds whatever the folder becomes: code that the plan does not name may be evaluated too. */
+  readonly isFolderBound: boolean;
+  /** What was said in this very decision and is to be remembered. */
+  readonly answer?: TrustAnswer;
 }
 
 /** What a decision is made from. */
 export interface Evidence {
+  /** What the person says now, in a command. */
+  command?: TrustAnswer;
   approve?: boolean;
+  /** The digest of the one plan that is trusted, for this process. */
+  pin?: string;
   /** What embedding code says, in place of a flag. */
   answer?: TrustAnswer | AskTrust;
   stored?(): StoredTrust;
   /** What the `project_trust` handlers come to. */
-  vote?(plan: LoadPlan): MaybePromise<"yes" | "no" | undefined>;
+  vote?(plan: LoadPlan): MaybePromise<Vote | undefined>;
   /** The person's `defaultProjectTrust`. */
   defaultTrust?: "ask" | "always" | "never";
   ask?: AskTrust;
+  /** Another worktree of the same repository that a record is about. */
+  findTwin?(plan: LoadPlan): LoadPlan["twin"];
   /** Gets what went wrong while asking; the answer then counts as not given. */
   onFault?(fault: unknown): void;
   signal?: AbortSignal;
 }
 
-interface Ruling {
-  decision: TrustDecision;
-  decidedBy: TrustGrant["decidedBy"];
-  /** Why, worded to follow "held: ". */
-  because: string;
-  /** Ids that load although the decision alone would not let them. */
-  recalled?: ReadonlySet<string>;
+export interface Vote {
+  trusted: "yes" | "no";
+  isRemembered: boolean;
 }
 
-const ANSWERS: Record<TrustAnswer, TrustDecision> = {
+type Said = Exclude<TrustDecision, "partial">;
+
+interface Ruling extends Pick<TrustGrant, "decidedBy" | "answer"> {
+  decision: Said;
+  /** Why, worded to follow "held: ". */
+  because: string;
+  /** What earlier decisions say about single resources; it beats this one. */
+  recalled?: ReadonlyMap<string, Recalled>;
+  isFolderBound?: boolean;
+}
+
+const ANSWERS: Record<TrustAnswer, Said> = {
   content: "trusted",
   folder: "trusted",
   text: "text",
@@ -80,9 +99,11 @@ export async function settleTrust(plan: LoadPlan, evidence: Evidence): Promise<T
   const ruling = await decide(plan, evidence);
   const judged = judge(plan, (item) => (item.verdict === "held" ? ruleOn(item, ruling) : undefined));
   const granted = judged.items.filter(({ verdict }) => verdict === "loaded");
-  const { decision, decidedBy } = ruling;
+  const { decidedBy, answer, isFolderBound = answer === "folder" } = ruling;
+  const decided = judged.items.filter((_item, index) => plan.items[index]?.verdict === "held");
+  const decision = nameDecision(decided, ruling);
   const digests = new Map(granted.map(({ id, digest }) => [id, digest]));
-  return issue({ key: plan.project, decision, decidedBy, plan: judged, digests });
+  return issue({ key: plan.project, decision, decidedBy, plan: judged, digests, isFolderBound, answer });
 }
 
 /** Fails with `no_grant` for anything that `settleTrust` did not make for this project. */
@@ -100,44 +121,55 @@ function issue(terms: Omit<TrustGrant, typeof BRAND>): TrustGrant {
 }
 
 async function decide(plan: LoadPlan, evidence: Evidence): Promise<Ruling> {
-  const { approve } = evidence;
-  if (approve === true) return { decision: "trusted", decidedBy: "flag", because: "--approve" };
+  const { command, approve, pin, answer } = evidence;
+  if (command !== undefined) return take(command, "command");
   if (approve === false) return { decision: "untrusted", decidedBy: "flag", because: "--no-approve" };
-  if (evidence.answer !== undefined) return take(await hear(evidence.answer, plan, evidence), "code");
+  if (pin === plan.digest) return { decision: "trusted", decidedBy: "flag", because: "--trust names this content" };
+  if (pin !== undefined) return { decision: "untrusted", decidedBy: "flag", because: "--trust names another content" };
+  if (approve === true) return { decision: "trusted", decidedBy: "flag", because: "--approve" };
+  if (answer !== undefined) return take(await hear(answer, plan, evidence), "code");
   const held = plan.items.filter(({ verdict }) => verdict === "held");
   if (held.length === 0) return { decision: "untrusted", decidedBy: "nobody", because: "nothing to decide" };
 
   const stored = evidence.stored?.() ?? { approvals: [], notes: [] };
   if (stored.denial) return { decision: "untrusted", decidedBy: "record", because: `denied in ${stored.denial}` };
   const vote = await evidence.vote?.(plan);
-  if (vote === "yes") return { decision: "trusted", decidedBy: "extension", because: "an extension's yes" };
-  if (vote === "no") return { decision: "untrusted", decidedBy: "extension", because: "an extension of yours says no" };
+  // A file that cannot be read may have said no: only a person says yes over that.
+  if (vote && !(stored.isDamaged && vote.trusted === "yes")) return takeVote(vote);
 
   const recalled = recallAll(held, stored);
   if (recalled.size === held.length) return ruleFromMemory(recalled, stored);
-  return { ...(await decideNew(plan, evidence, recalled)), recalled: loadedIds(recalled) };
+  const ruling = await decideNew({ plan, evidence, stored, recalled });
+  return ruling.answer === "never" ? ruling : { ...ruling, recalled };
 }
 
 /** Decides about what no record knows as it is now. */
-async function decideNew(
-  plan: LoadPlan,
-  evidence: Evidence,
-  recalled: ReadonlyMap<string, "loaded" | "held">,
-): Promise<Ruling> {
+async function decideNew(open: {
+  plan: LoadPlan;
+  evidence: Evidence;
+  stored: StoredTrust;
+  recalled: ReadonlyMap<string, Recalled>;
+}): Promise<Ruling> {
+  const { plan, evidence, stored, recalled } = open;
   const { defaultTrust = "ask", ask } = evidence;
-  if (defaultTrust === "always") {
+  if (defaultTrust === "always" && !stored.isDamaged) {
     return { decision: "trusted", decidedBy: "setting", because: "defaultProjectTrust is always" };
   }
   if (defaultTrust === "never") {
     return { decision: "untrusted", decidedBy: "setting", because: "defaultProjectTrust is never" };
   }
   if (!ask) return { decision: "untrusted", decidedBy: "nobody", because: "nobody was there to ask" };
-  const open = judge(plan, ({ id }) => {
-    const verdict = recalled.get(id);
-    return verdict === "loaded" ? { verdict, reason: "approved before" } : undefined;
+  const question = judge(plan, (item) => {
+    const known = recalled.get(item.id);
+    if (known === "loaded") return { verdict: known, reason: "approved before" };
+    if (known === "held") return { verdict: "refused", reason: NO };
+    return item.verdict === "held" ? { change: findChange(stored.approvals, item) } : undefined;
   });
-  return take(await hear(ask, open, evidence), "prompt");
+  const twin = evidence.findTwin?.(plan);
+  return take(await hear(ask, twin ? withTwin(question, twin) : question, evidence), "prompt");
 }
+
+const NO = "you said no to it";
 
 /** Gets an answer, and takes anything that is not exactly one for `not-now`. */
 async function hear(from: TrustAnswer | AskTrust, plan: LoadPlan, evidence: Evidence): Promise<TrustAnswer> {
@@ -154,38 +186,54 @@ function toAnswer(said: unknown): TrustAnswer {
   return typeof said === "string" && Object.hasOwn(ANSWERS, said) ? (said as TrustAnswer) : "not-now";
 }
 
-function take(answer: TrustAnswer, decidedBy: "code" | "prompt"): Ruling {
+function take(answer: TrustAnswer, decidedBy: "command" | "code" | "prompt"): Ruling {
   const because = answer === "never" ? "you said never" : answer === "text" ? "you said text only" : "you said not now";
   return {
     decision: ANSWERS[answer],
     decidedBy,
     because: decidedBy === "code" ? `the program said ${answer}` : because,
+    answer,
   };
 }
 
-function recallAll(held: readonly PlanItem[], { approvals }: StoredTrust): Map<string, "loaded" | "held"> {
-  const recalled = new Map<string, "loaded" | "held">();
+function takeVote({ trusted, isRemembered }: Vote): Ruling {
+  const isYes = trusted === "yes";
+  return {
+    decision: isYes ? "trusted" : "untrusted",
+    decidedBy: "extension",
+    because: isYes ? "an extension's yes" : "an extension of yours says no",
+    ...(isRemembered && { answer: isYes ? "content" : "never" }),
+  };
+}
+
+function recallAll(held: readonly PlanItem[], { approvals }: StoredTrust): Map<string, Recalled> {
+  const recalled = new Map<string, Recalled>();
   for (const item of held) {
-    const verdicts = approvals.map((record) => recall(record, item));
-    const verdict = verdicts.find((each) => each === "loaded") ?? verdicts.find((each) => each !== undefined);
+    const verdict = recall(approvals, item);
     if (verdict) recalled.set(item.id, verdict);
   }
   return recalled;
 }
 
-function ruleFromMemory(recalled: ReadonlyMap<string, "loaded" | "held">, { approvals }: StoredTrust): Ruling {
-  const isWhole = [...recalled.values()].every((verdict) => verdict === "loaded");
-  const decision = isWhole && approvals.every((record) => record.decision === "trusted") ? "trusted" : "text";
-  const because = decision === "trusted" ? "approved before" : "you approved its texts only";
-  return { decision, decidedBy: "record", because, recalled: loadedIds(recalled) };
+function ruleFromMemory(recalled: ReadonlyMap<string, Recalled>, { approvals }: StoredTrust): Ruling {
+  const isTrusted = approvals.every((record) => record.decision === "trusted");
+  const isFolderBound = isTrusted && approvals.some(({ bound }) => bound === "folder");
+  return { decision: isTrusted ? "trusted" : "text", decidedBy: "record", because: NO, recalled, isFolderBound };
 }
 
-function loadedIds(recalled: ReadonlyMap<string, "loaded" | "held">): Set<string> {
-  return new Set([...recalled].flatMap(([id, verdict]) => (verdict === "loaded" ? [id] : [])));
+/** What a ruling comes to, where earlier decisions about single resources take part. */
+function nameDecision(decided: readonly PlanItem[], { decision, recalled }: Ruling): TrustDecision {
+  if (!recalled) return decision;
+  const isLoaded = ({ verdict }: PlanItem) => verdict === "loaded";
+  if (decided.every(isLoaded)) return "trusted";
+  if (!decided.some(isLoaded)) return "untrusted";
+  return decided.every((item) => isLoaded(item) === (item.grade === "text")) ? "text" : "partial";
 }
 
 function ruleOn(item: PlanItem, { decision, because, recalled }: Ruling): Partial<PlanItem> {
-  if (recalled?.has(item.id)) return { verdict: "loaded", reason: "approved before", allow: undefined };
+  const known = recalled?.get(item.id);
+  if (known === "loaded") return { verdict: "loaded", reason: "approved before", allow: undefined };
+  if (known === "held") return { reason: NO };
   if (decision === "untrusted" || !allowsGrade(decision, item.grade)) return { reason: because };
   return { verdict: "loaded", reason: because, allow: undefined };
 }

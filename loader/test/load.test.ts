@@ -3,7 +3,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ExtensionEntry } from "@pi-agent/kernel";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { TempProject } from "../../test/kit/src/index.ts";
 import type { JsonSchema } from "../src/json-check.ts";
 import { load } from "../src/load.ts";
@@ -55,7 +55,7 @@ test.each(ENTRANCES)(
     expect(agent.extensions).toEqual([]);
     expect(report.heldLine()).toBe(
       "6 project resources held back (3 extensions, 1 settings file, 1 skill, 1 system prompt): " +
-        "run again with --approve, or see: pi trust show",
+        "look with pi trust show, allow with pi trust yes, or with --approve for one run",
     );
   },
 );
@@ -597,15 +597,13 @@ test("a session of the same project that moves the folder is told, and --approve
 });
 
 test("a program that an extension starts gets no provider's key", async () => {
-  vi.stubEnv("LOADER_TEST_KEY", "sk-secret");
-  vi.stubEnv("LOADER_TEST_OTHER", "kept");
-  onTestFinished(() => void vi.unstubAllEnvs());
   const at = await project();
+  const env = { ...envOf(at), LOADER_TEST_KEY: "sk-secret", LOADER_TEST_OTHER: "kept" };
   const provider: ExtensionEntry = {
     owner: { name: "provider", scope: "official" },
     extension: (pi) => void pi.registerProvider({ id: "p", api: "p-api", models: [], env: ["LOADER_TEST_KEY"] }),
   };
-  const { host } = await loadIn(at, { official: [provider] });
+  const { host } = await loadIn(at, { official: [provider], env });
   const script = "[process.env.LOADER_TEST_KEY, process.env.LOADER_TEST_OTHER].join()";
   expect((await host.exec(process.execPath, ["-p", script])).stdout).toBe(",kept\n");
 });

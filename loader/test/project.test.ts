@@ -17,7 +17,15 @@ function targetOf(at: TempProject, cwd = at.path): ProjectTarget {
     importer.dispose();
   });
   const resources = createResources({ sources: ["files"] });
-  return { cwd, agent, importer, resources, settings: openSettings({ agentDir: at.agentDir }), alive: new Set() };
+  return {
+    cwd,
+    agent,
+    importer,
+    resources,
+    settings: openSettings({ agentDir: at.agentDir }),
+    alive: new Set(),
+    staying: new Set(),
+  };
 }
 
 test("a grant for one project loads nothing of another", async () => {
@@ -26,29 +34,27 @@ test("a grant for one project loads nothing of another", async () => {
   await expect(loadProject(grant, targetOf(at, join(at.path, "b")))).rejects.toMatchObject({ code: "no_grant" });
 });
 
-test("code that changed between the decision and its evaluation is not evaluated", async () => {
-  const at = await project();
-  await at.write(".pi/extensions/x.ts", toolExtension("x", ""));
+test("T3, attack 37: code is that which was hashed, whatever its files are now", async () => {
+  const at = await project({ files: { ".pi/extensions/x/index.ts": "export { default } from './lib.ts';" } });
+  await at.write(".pi/extensions/x/lib.ts", toolExtension("hashed", ""));
   await at.write(".pi/extensions/fine.ts", toolExtension("fine", ""));
   const grant = await settleTrust(await planOf(at), { approve: true });
-  await at.write(".pi/extensions/x.ts", canary(at, "swapped"));
+  for (const name of ["x/index.ts", "x/lib.ts"]) await at.write(`.pi/extensions/${name}`, canary(at, "swapped"));
   const target = targetOf(at);
-  const reports = await loadProject(grant, target);
+  await loadProject(grant, target);
   expect(marks(at)).toEqual([]);
-  expect(reports.map(({ state, error }) => [state, error?.code])).toEqual([
-    ["loaded", undefined],
-    ["failed", "content_changed"],
-  ]);
-  expect([...target.agent.registry("tool").keys()]).toEqual(["fine"]);
+  expect([...target.agent.registry("tool").keys()].sort()).toEqual(["fine", "hashed"]);
 });
 
-test("a helper of an extension's folder that changed is not evaluated either", async () => {
-  const at = await project({ files: { ".pi/extensions/x/index.ts": "import './lib.ts';\nexport default () => {};" } });
-  await at.write(".pi/extensions/x/lib.ts", "export {};");
-  const grant = await settleTrust(await planOf(at), { approve: true });
-  await at.write(".pi/extensions/x/lib.ts", canary(at, "swapped"));
-  const [report] = await loadProject(grant, targetOf(at));
-  expect(report?.error?.code).toBe("content_changed");
+test("T3: what another resource brings is no code of one that was let load", async () => {
+  const at = await project();
+  await at.write(".pi/extensions/held.ts", canary(at, "held"));
+  await at.write(".pi/extensions/x.ts", "export default () => import(['.', 'held.ts'].join('/'));");
+  const plan = await planOf(at, {
+    inside: [{ path: join(at.path, ".pi/extensions/x.ts"), source: "-e", isTyped: true }],
+  });
+  const [report] = await loadProject(await settleTrust(plan, {}), targetOf(at));
+  expect(report).toMatchObject({ state: "failed", error: { code: "not_a_member" } });
   expect(marks(at)).toEqual([]);
 });
 

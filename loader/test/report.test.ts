@@ -6,7 +6,7 @@ import { planOf, project } from "./loading.ts";
 test("what is held back is one line, with what can run first", async () => {
   const at = await project({ files: { ".pi/settings.json": "{}", ".pi/extensions/a.ts": "", "AGENTS.md": "" } });
   expect(wordHeld(await planOf(at))).toBe(
-    "2 project resources held back (1 extension, 1 settings file): run again with --approve, or see: pi trust show",
+    "2 project resources held back (1 extension, 1 settings file): look with pi trust show, allow with pi trust yes, or with --approve for one run",
   );
 });
 
@@ -14,12 +14,12 @@ test("what is refused is named with its reason, also beside what is held", async
   const refused = { ".pi/extensions/x/package.json": "{" };
   const only = await project({ files: refused });
   expect(wordHeld(await planOf(only))).toBe(
-    "1 project resource refused (.pi/extensions/x has a package.json that is no valid JSON object): see: pi trust show",
+    "1 project resource refused (.pi/extensions/x has a package.json that is no valid JSON object): look with pi trust show",
   );
   const both = await project({ files: { ...refused, ".pi/prompts/p.md": "", ".pi/extensions/y/package.json": "[" } });
   expect(wordHeld(await planOf(both))).toBe(
     "1 project resource held back (1 prompt), 2 refused (.pi/extensions/x has a package.json that is no valid JSON " +
-      "object, and 1 more): run again with --approve, or see: pi trust show",
+      "object, and 1 more): look with pi trust show, allow with pi trust yes, or with --approve for one run",
   );
 });
 

@@ -337,21 +337,37 @@ test("T5: lists of 40,000 entries are refused, visibly", async () => {
 });
 
 test("a folder of an extension that cannot be accepted for what lies in it says how its file loads", async () => {
-  const entry = ".pi/extensions/big/dist/index.js";
+  const entry = ".pi/extensions/odd/dist/index.js";
+  const pi = { extensions: ["dist/index.js"] };
+  const at = await project({
+    files: { [entry]: "export default () => {};", ".pi/extensions/odd/package.json": JSON.stringify({ pi }) },
+  });
+  makePipe(join(at.path, ".pi/extensions/odd/pipe"));
+  const { items } = await planOf(at);
+  const hint = `Take that away, or name its file: -e ./${entry}`;
+  expect(items).toMatchObject([{ verdict: "refused", reason: expect.stringMatching(/^holds a file that /), hint }]);
+  const typed = loadIn(at, { flags: { extensions: ["./.pi/extensions/odd"] } });
+  await expect(typed).rejects.toMatchObject({ code: "extension_refused", hint });
+  const { report } = await loadIn(at, { flags: { extensions: [`./${entry}`] } });
+  expect(report.extensions).toMatchObject([{ state: "loaded" }]);
+});
+
+test("what an extension is developed with keeps it from nothing", async () => {
   const at = await project({
     files: {
-      [entry]: "export default () => {};",
-      ".pi/extensions/big/package.json": JSON.stringify({ pi: { extensions: ["dist/index.js"] } }),
+      ".pi/extensions/big/index.ts": "export default () => {};",
       ".pi/extensions/big/node_modules/dev/a.js": "x".repeat(11 << 20),
       ".pi/extensions/big/node_modules/dev/b.js": "x".repeat(11 << 20),
     },
   });
+  expect((await planOf(at)).items).toMatchObject([{ verdict: "held", uncovered: [] }]);
+});
+
+test("attack 35: what data has the host run is marked as not covered", async () => {
+  const at = await project({ files: { ".pi/settings.json": `{ "shellPath": "./evil.sh" }`, ".pi/agents/x.md": "x" } });
   const { items } = await planOf(at);
-  const refused = { verdict: "refused", reason: "is larger than 20 MB" };
-  const hint = `Name its file: -e ./${entry}, or run npm prune --omit=dev there.`;
-  expect(items).toMatchObject([{ ...refused, hint }]);
-  const typed = loadIn(at, { flags: { extensions: ["./.pi/extensions/big"] } });
-  await expect(typed).rejects.toMatchObject({ code: "extension_refused", hint });
-  const { report } = await loadIn(at, { flags: { extensions: [`./${entry}`] } });
-  expect(report.extensions).toMatchObject([{ state: "loaded" }]);
+  expect(items.map(({ kind, uncovered }) => [kind, uncovered])).toEqual([
+    ["settings", ["programs and files that it names"]],
+    ["agent", ["programs and files that it names"]],
+  ]);
 });

@@ -1,10 +1,13 @@
-import { chmod, chown, mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, chown, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { TempProject } from "../../test/kit/src/index.ts";
-import { findMisfits, type JsonSchema } from "../src/json-check.ts";
-import { readTrust, recall, recordPath, type TrustRecord } from "../src/trust-store.ts";
-import { makePipe, planOf, project } from "./loading.ts";
+import { findBoundary } from "../src/places.ts";
+import { toPrintable } from "../src/printable.ts";
+import { listDecisions, readTrust, recordPath, type TrustRecord } from "../src/trust-store.ts";
+import { makePipe, project } from "./loading.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -155,37 +158,168 @@ test.runIf(isRoot)("T6, F041: a file of another user says no yes", async () => {
   expect(readTrust(at.agentDir, at.path)).toMatchObject({ approvals: [], notes: [{ path }] });
 });
 
-test("a content-bound record knows exactly the content that it was made about", async () => {
-  const at = await project({ files: { ".pi/extensions/a.ts": "1", ".pi/prompts/p.md": "2" } });
-  const [extension, prompt] = (await planOf(at)).items;
-  if (!extension || !prompt) throw new Error("The plan is empty.");
-  const known = ({ id, kind, digest }: typeof extension) => [id, { kind, digest, members: {} }];
-  const bound = { bound: "content", resources: Object.fromEntries([known(extension), known(prompt)]) } as const;
-  const changed = { ...extension, digest: `sha256-${"0".repeat(64)}` };
-  const full = record(at.path, bound);
-  expect([extension, prompt, changed].map((item) => recall(full, item))).toEqual(["loaded", "loaded", undefined]);
-  const texts = record(at.path, { ...bound, decision: "text" });
-  expect([extension, prompt, changed].map((item) => recall(texts, item))).toEqual(["held", "loaded", undefined]);
-  expect(recall(full, { ...extension, kind: "prompt" })).toBeUndefined();
-  expect(recall(record(at.path, { bound: "content" }), { ...extension, id: "__proto__", digest: "" })).toBeUndefined();
+test("T6: while a file that may have said no is damaged, nothing counts as a yes, and that is said", async () => {
+  const at = await project({ files: { "sub/x": "" } });
+  const sub = join(at.path, "sub");
+  await store(at, at.path, record(at.path, { below: true }));
+  await store(at, sub, record(sub));
+  expect(readTrust(at.agentDir, sub).approvals).toHaveLength(2);
+  const damaged = [join(at.agentDir, "trust.json"), recordPath(at.agentDir, at.path), recordPath(at.agentDir, sub)];
+  for (const path of damaged) {
+    const before = await readFile(path).catch(() => undefined);
+    await at.write(path, "{");
+    expect(readTrust(at.agentDir, sub)).toMatchObject({ approvals: [], isDamaged: true, notes: [{ path }] });
+    await (before ? at.write(path, before) : rm(path));
+    expect(readTrust(at.agentDir, sub).isDamaged).toBeUndefined();
+  }
+  // What is damaged about somebody else is nothing to this one.
+  await at.write(recordPath(at.agentDir, "/another"), "{");
+  expect(readTrust(at.agentDir, sub)).toMatchObject({ notes: [] });
 });
 
-test("the published schema says nothing that the check would not look at", async () => {
-  const text = await readFile(new URL("../../trust.schema.json", import.meta.url), "utf8");
-  const words = new Set<string>();
-  const walk = (schema: Record<string, unknown>, isMap = false) => {
-    for (const [word, value] of Object.entries(schema)) {
-      if (!isMap) words.add(word);
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-        walk(value as Record<string, unknown>, word === "properties");
-      }
-    }
-  };
-  const { $defs } = JSON.parse(text) as { $defs: Record<"plain" | "record", JsonSchema> };
-  walk($defs.plain as never);
-  walk($defs.record as never);
-  expect([...words].sort()).toEqual(
-    ["additionalProperties", "description", "enum", "properties", "required", "type"].sort(),
+test("T6: a trust.d that is no folder, and a link to one, say no yes", async () => {
+  const at = await project();
+  const folder = join(at.agentDir, "trust.d");
+  await store(at, at.path, record(at.path));
+  await rename(folder, join(at.home, "elsewhere"));
+  await symlink(join(at.home, "elsewhere"), folder);
+  expect(readTrust(at.agentDir, at.path).approvals).toEqual([]);
+  await rm(folder);
+  await at.write(folder, "");
+  expect(readTrust(at.agentDir, at.path)).toMatchObject({ approvals: [], isDamaged: true });
+});
+
+test("T6: a trust.json that Pi is just writing is read again when it is whole", async () => {
+  const at = await project();
+  await plain(at, "");
+  await mkdir(join(at.agentDir, "trust.json.lock"));
+  const file = JSON.stringify(join(at.agentDir, "trust.json"));
+  const text = JSON.stringify(JSON.stringify({ [at.path]: false }));
+  // Another process writes while this one waits. It says when it is there.
+  const writer = `const { writeFileSync } = require("node:fs"); console.log("here");
+    setTimeout(() => writeFileSync(${file}, ${text}), 30);`;
+  const child = spawn(process.execPath, ["-e", writer], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  expect(readTrust(at.agentDir, at.path)).toMatchObject({ denial: join(at.agentDir, "trust.json"), notes: [] });
+  await once(child, "exit");
+});
+
+// ---------------------------------------------------------------- keys
+
+test("F034: a name that only begins like an approved one, or is spelled almost like it, is another project", async () => {
+  const at = await project();
+  const names = ["a", "A", "abc", "a-b", "a_b", "a.", "a ", "caf\u00e9", "cafe\u0301", "x/y", "x__y", "\u202ea"];
+  for (const name of names) {
+    const key = join(at.path, name);
+    await mkdir(key, { recursive: true });
+    await store(at, key, record(key, { below: true }));
+    const known = names.filter((other) => readTrust(at.agentDir, join(at.path, other)).approvals.length > 0);
+    expect(known).toEqual([name]);
+    await rm(recordPath(at.agentDir, key));
+    await plain(at, { [key]: false });
+    expect(names.filter((other) => readTrust(at.agentDir, join(at.path, other)).denial)).toEqual([name]);
+    await plain(at, {});
+  }
+});
+
+test("F034, attack 28: a folder has one key however it is reached, and a link that leads elsewhere another", async () => {
+  const at = await project({ files: { "real/a/x": "", "real/b/x": "" } });
+  const [a, b, link] = ["real/a", "real/b", "link"].map((name) => join(at.path, name)) as [string, string, string];
+  await symlink(a, link);
+  await store(at, a, record(a));
+  const spellings = [a, `${a}/`, join(at.path, "real/./a"), `${at.path}/real/b/../a`, link, `${link}/`];
+  const known = (cwd: string) => readTrust(at.agentDir, findBoundary(cwd)).approvals.length > 0;
+  expect(spellings.map(known)).toEqual(spellings.map(() => true));
+  await rm(link);
+  await symlink(b, link);
+  expect([link, b].map(known)).toEqual([false, false]);
+});
+
+test("attack 28: the same folder mounted elsewhere is another place", async ({ skip }) => {
+  const at = await project({ files: { "a/x": "", "b/y": "" } });
+  const [a, b] = ["a", "b"].map((name) => join(at.path, name)) as [string, string];
+  try {
+    execFileSync("mount", ["--bind", a, b], { stdio: "ignore" });
+  } catch {
+    skip("needs the right to mount");
+  }
+  onTestFinished(() => void execFileSync("umount", [b]));
+  await store(at, a, record(a));
+  expect([a, b].map((cwd) => readTrust(at.agentDir, findBoundary(cwd)).approvals.length)).toEqual([1, 0]);
+});
+
+test("attack 26: an approval made and below ends at each repository inside, however that is linked", async () => {
+  const files = { "sub/x": "", "clone/.git/HEAD": "", "submodule/.git": "gitdir: ../.git/modules/x", "linked/x": "" };
+  const at = await project({ files });
+  await symlink("../nowhere", join(at.path, "linked/.git"));
+  await store(at, at.path, record(at.path, { below: true }));
+  const names = ["sub", "clone", "submodule", "linked"];
+  const known = names.map((name) => readTrust(at.agentDir, findBoundary(join(at.path, name))).approvals.length);
+  expect(known).toEqual([1, 0, 0, 0]);
+});
+
+test("T1: a no below an approval holds, in our records and in Pi's file", async () => {
+  const at = await project({ files: { "sub/deep/x": "" } });
+  const [sub, deep] = ["sub", "sub/deep"].map((name) => join(at.path, name)) as [string, string];
+  await store(at, at.path, record(at.path, { below: true }));
+  await store(at, sub, record(sub, { decision: "denied", below: true }));
+  expect([sub, deep].map((key) => readTrust(at.agentDir, key).denial)).toEqual(
+    [1, 2].map(() => recordPath(at.agentDir, sub)),
   );
-  expect(findMisfits($defs.record, record("/x") as never)).toEqual([]);
+  await rm(recordPath(at.agentDir, sub));
+  await plain(at, { [at.path]: true, [sub]: false, [deep]: true });
+  expect([sub, deep].every((key) => readTrust(at.agentDir, key).denial)).toBe(true);
+  expect(readTrust(at.agentDir, at.path).denial).toBeUndefined();
+});
+
+test.runIf(isRoot)("T6: another user's record, folder or group never says yes; their no is taken", async () => {
+  const at = await project();
+  const path = await store(at, at.path, record(at.path));
+  const isApproved = () => readTrust(at.agentDir, at.path).approvals.length > 0;
+  expect(isApproved()).toBe(true);
+  for (const each of [path, join(at.agentDir, "trust.d")]) {
+    await chown(each, 65534, 65534);
+    expect(isApproved()).toBe(false);
+    await chown(each, 0, 65534);
+    await chmod(each, 0o770);
+    expect(isApproved()).toBe(false);
+    await chown(each, 0, 0);
+    await chmod(each, 0o700);
+    expect(isApproved()).toBe(true);
+  }
+  await store(at, at.path, record(at.path, { decision: "denied" }));
+  await chown(path, 65534, 65534);
+  expect(readTrust(at.agentDir, at.path).denial).toBe(path);
+});
+
+// ---------------------------------------------------------------- everything
+
+test("all decisions are listed, with what is gone, what Pi says, and what cannot be believed", async () => {
+  const at = await project();
+  const gone = join(at.path, "gone");
+  await store(at, at.path, record(at.path, { resources: { a: { kind: "x", digest: "sha256-0", members: {} } } }));
+  await store(at, gone, record(gone, { decision: "denied" }));
+  const broken = await store(at, "/broken", "{");
+  const foreign = await store(at, "/foreign", record("/another"));
+  const open = await store(at, "/open", record("/open"));
+  await chmod(open, 0o666);
+  await plain(at, { [gone]: false, "/x": null, "/y": true });
+  const listed = listDecisions(at.agentDir);
+  expect(listed.decisions).toMatchObject([
+    { project: at.path, resources: 1, isGone: false, file: recordPath(at.agentDir, at.path) },
+    { project: gone, decision: "denied", isGone: true },
+  ]);
+  expect(listed.plain).toEqual({ [gone]: false, "/y": true });
+  expect(listed.notes.map(({ path }) => path).sort()).toEqual([broken, foreign, open].sort());
+  expect(listDecisions("/dev/null")).toEqual({ decisions: [], plain: {}, notes: [] });
+  expect(listDecisions(join(at.home, "none"))).toEqual({ decisions: [], plain: {}, notes: [] });
+});
+
+test("attack 24: a note spells out what would hide or move text", async () => {
+  const at = await project();
+  await store(at, at.path, record("/x\u001b[2K\u202e"));
+  await plain(at, `{ "\\u001b[2K": 1 }`);
+  const messages = readTrust(at.agentDir, at.path).notes.map(({ message }) => message);
+  expect(messages).toHaveLength(2);
+  expect(messages.map(toPrintable)).toEqual(messages);
 });

@@ -24,8 +24,8 @@ const NONE = [CONTEXT];
 const denial: StoredTrust = { denial: "/agent/trust.json", approvals: [], notes: [] };
 const folder = { bound: "folder", decision: "trusted", resources: {} } as unknown as TrustRecord;
 const approval: StoredTrust = { approvals: [folder], notes: [] };
-const yes = () => "yes" as const;
-const no = () => "no" as const;
+const yes = () => ({ trusted: "yes", isRemembered: false }) as const;
+const no = () => ({ trusted: "no", isRemembered: false }) as const;
 
 test.each<[string, Evidence, string[], string]>([
   ["nothing is undecided, which is no", {}, NONE, "nobody"],
@@ -92,7 +92,7 @@ test("what is unchanged since it was approved loads without a question; the ques
     "extension:.pi/extensions/new.ts",
   ]);
   expect(loads(grant)).toEqual([SETTINGS, PROMPT, CONTEXT]);
-  expect(grant.decision).toBe("untrusted");
+  expect(grant.decision).toBe("partial");
 });
 
 test("texts that were approved load, and the code beside them is not asked about again", async () => {
@@ -141,6 +141,7 @@ test("a grant is made by settleTrust, for one project, and by nothing else", asy
     decidedBy: "flag",
     plan: grant.plan,
     digests: new Map(),
+    isFolderBound: true,
   };
   expect(() => assertGrant(forged, "/p")).toThrow(noGrant);
   expect(Object.isFrozen(grant)).toBe(true);

@@ -1,11 +1,17 @@
 /** Collects what `pi doctor` tells: what is loaded and what it costs, what is missing, what is wrong. */
 import type { Agent, AgentError, ExtensionReport, Host, Owner } from "@pi-agent/kernel";
-import type { LoadReport } from "@pi-agent/loader";
+import { type LoadReport, listDecisions } from "@pi-agent/loader";
+import { listStored, type StoredWord } from "../trust/status.ts";
 import { BUILT_IN, type BuiltInIo } from "./built-in.ts";
+import { checkPlan, type PlanLine } from "./plan-check.ts";
 
 export interface Diagnosis {
   isWell: boolean;
-  places: { folder: string; project: string; trust: string; agentDirectory: string; node: string };
+  places: { folder: string; project: string; agentDirectory: string; node: string };
+  /** The decision about the project, where it is kept, and damaged files that it could have been in. */
+  trust: { decision: string; stored: StoredWord[]; damaged: { path: string; message: string }[] };
+  /** Everything that the project brings, as it was planned and as it is. */
+  plan: PlanLine[];
   extensions: ExtensionLine[];
   providers: { id: string; isReady: boolean; env: string[] }[];
   commands: { name: string; summary: string }[];
@@ -32,17 +38,24 @@ interface ProblemLine {
 export async function diagnose({ agent, host, report }: BuiltInIo): Promise<Diagnosis> {
   await agent.promptSections();
   const extensions = listExtensions(agent, report);
-  const isWell = report.problems.length === 0 && extensions.every(({ state }) => state === "loaded");
+  const plan = checkPlan(report, host);
+  const damaged = listDecisions(report.agentDir).notes;
+  const isWell =
+    report.problems.length === 0 &&
+    damaged.length === 0 &&
+    plan.every(({ isAsPlanned }) => isAsPlanned) &&
+    extensions.every(({ state }) => state === "loaded");
   const { cwd, boundary, agentDir, decision, decidedBy } = report;
   return {
     isWell,
     places: {
       folder: cwd,
       project: boundary,
-      trust: `${decision}, by ${decidedBy}`,
       agentDirectory: agentDir,
       node: process.version,
     },
+    trust: { decision: `${decision}, by ${decidedBy}`, stored: listStored(report), damaged },
+    plan,
     extensions,
     providers: listProviders(agent, host),
     commands: listCommands(agent),

@@ -3,6 +3,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { formatError, toProblem } from "../print-error.ts";
 import { formatTable } from "../table.ts";
 import { toTerminalLine } from "../terminal-text.ts";
+import { storedRows } from "../trust/status.ts";
 import type { BuiltInIo } from "./built-in.ts";
 import { type Diagnosis, diagnose } from "./diagnosis.ts";
 import { refuseArguments } from "./refuse-arguments.ts";
@@ -29,6 +30,8 @@ function describe(diagnosis: Diagnosis, { report, output }: BuiltInIo): string {
     );
   const sections: [string, string][] = [
     ["Places", table(placeRows(diagnosis))],
+    ["Trust", table(trustRows(diagnosis))],
+    ["Project", table(planRows(diagnosis)) || "brings nothing to load"],
     ["Extensions", `${table(extensionRows(diagnosis))}${table(slowRows(diagnosis))}`],
     ["Providers", table(providerRows(diagnosis))],
     ["Sub-commands", table(diagnosis.commands.map(({ name, summary }) => [`pi ${name}`, summary]))],
@@ -40,13 +43,32 @@ function describe(diagnosis: Diagnosis, { report, output }: BuiltInIo): string {
 }
 
 function placeRows({ places }: Diagnosis): string[][] {
-  const { folder, project, trust, agentDirectory, node } = places;
+  const { folder, project, agentDirectory, node } = places;
   return [
     ["folder", folder],
-    ["project", `${project} (${trust})`],
+    ["project", project],
     ["agent directory", agentDirectory],
     ["node", node],
   ];
+}
+
+function trustRows({ trust }: Diagnosis): string[][] {
+  const { decision, stored, damaged } = trust;
+  return [
+    ["decision", decision],
+    ...storedRows(stored),
+    ...damaged.map(({ path, message }) => ["damaged", `${path}: ${message}`]),
+  ];
+}
+
+/** What the plan says, and what is. */
+function planRows({ plan }: Diagnosis): string[][] {
+  if (plan.length === 0) return [];
+  const rows = plan.map(({ planned, isInForce, isAsPlanned, id, reason }) => {
+    const is = isInForce ? "in force" : "not in force";
+    return [planned, isAsPlanned ? "as planned" : `NOT as planned: ${is}`, id, reason];
+  });
+  return [["plan", "what is", "resource", "because"], ...rows];
 }
 
 /** What a start costs: hooks run in it, and the prompt is what the next run would send. */

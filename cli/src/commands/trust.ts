@@ -1,53 +1,80 @@
-/** `pi trust show [path] [--json]`: what a project would load, what became of it, and why. */
-import type { LoadReport, PlanItem } from "@pi-agent/loader";
+/** `pi trust …`: what a project would load and what was decided about it, here or in another folder. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { forgetTrust, listDecisions, type PlanItem } from "@pi-agent/loader";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { printError, printWarning, toProblem } from "../print-error.ts";
+import type { Problem } from "../problem.ts";
 import { formatTable } from "../table.ts";
-import { toTerminalLine } from "../terminal-text.ts";
+import { toTerminalName } from "../terminal-text.ts";
+import { judgeRequest, performTrust, type TrustTarget } from "../trust/perform.ts";
+import { parseRequest, type TrustRequest } from "../trust/request.ts";
+import { findTarget } from "../trust/target.ts";
 import type { BuiltInIo } from "./built-in.ts";
-import { refuseArguments } from "./refuse-arguments.ts";
 
-const CELL_WIDTH = 120;
+/** Does what was typed; answers the exit code. Nothing of a project is imported for it. */
+export async function runTrust(args: readonly string[], io: BuiltInIo): Promise<number> {
+  const request = parseRequest(args, "pi trust");
+  if ("what" in request) return refuse(request);
+  if (request.verb === "list") return listAll(request, io);
+  const { target } = request;
+  if (target === undefined) return perform(request, io, { of: io });
+  const found = findTarget(io.report.plan, target);
+  if ("problem" in found) {
+    const isGone = request.verb === "forget" && !existsSync(resolve(io.host.cwd, target));
+    return isGone ? forgetGone(target, io) : refuse(found.problem);
+  }
+  if ("item" in found) {
+    const problem = judgeRequest(request, found.item);
+    return problem ? refuse(problem) : perform(request, io, { of: io, item: found.item });
+  }
+  const other = await io.loadAt(found.folder);
+  try {
+    return await perform(request, io, { of: other });
+  } finally {
+    await other.dispose();
+  }
+}
 
-/** Prints the load plan of the folder given, or of this one; answers the exit code. */
-export async function showTrust(args: readonly string[], io: BuiltInIo): Promise<number> {
-  const isJson = args.includes("--json");
-  const [verb = "show", path, ...more] = args.filter((arg) => arg !== "--json");
-  if (verb !== "show" || more.length > 0) return refuseArguments(["trust", ...args], "pi trust show [path] [--json]");
-  const other = path === undefined ? undefined : await io.loadAt(path);
-  const { report } = other ?? io;
-  io.output.write(isJson ? `${JSON.stringify(toData(report), null, 2)}\n` : describePlan(report));
-  await other?.dispose();
+async function perform(
+  request: TrustRequest,
+  { output }: BuiltInIo,
+  { of, item }: { of: TrustTarget; item?: PlanItem },
+): Promise<number> {
+  output.write(await performTrust(of, request, { item, when: "at the next start" }));
+  for (const problem of of.report.problems) if (problem.code === "trust_file") printWarning(toProblem(problem));
   return EXIT_CODES.answered;
 }
 
-function toData({ plan, decision, decidedBy }: LoadReport): object {
-  return { ...plan, decision, decidedBy };
+/** A folder that is gone can be loaded no more, but what is remembered of it can be taken back. */
+async function forgetGone(target: string, { report, host, output }: BuiltInIo): Promise<number> {
+  const project = resolve(host.cwd, target);
+  const wasKnown = await forgetTrust(report.agentDir, project);
+  output.write(`${wasKnown ? "Forgotten" : "Nothing was remembered about"}: ${toTerminalName(project)}\n`);
+  return EXIT_CODES.answered;
 }
 
-function describePlan({ plan, decision, decidedBy }: LoadReport): string {
-  const head = [`project   ${show(plan.project)}`, `decision  ${decision}, by ${decidedBy}`];
-  if (plan.items.length === 0) return `${head.join("\n")}\n\nIt brings nothing to load.\n`;
-  const rows = plan.items.map(({ verdict, grade, kind, id, reason }) =>
-    [verdict, grade, kind, id.slice(kind.length + 1), reason].map(show),
-  );
-  const table = formatTable([["verdict", "grade", "kind", "path", "because"], ...rows]);
-  return [
-    ...head,
-    `content   ${plan.digest}`,
-    "",
-    table,
-    ...describeAllowing(plan.items),
-    ...plan.items.flatMap(({ id, kind, hint }) => (hint ? [`${show(id.slice(kind.length + 1))}: ${show(hint)}`] : [])),
-    "Trust decides what loads. It is no sandbox: what loads and runs has your account's rights.",
-    "",
-  ].join("\n");
+function listAll({ isJson }: TrustRequest, { report, output }: BuiltInIo): number {
+  const { decisions, plain, notes } = listDecisions(report.agentDir);
+  if (isJson) output.write(`${JSON.stringify({ decisions, plain, notes }, null, 2)}\n`);
+  else {
+    const rows = decisions.map(({ project, decision, bound, below, resources, decidedAt, decidedBy, isGone }) => {
+      const scope = decision === "denied" ? "" : bound;
+      const folder = `${project}${below ? " and below" : ""}${isGone ? " (gone)" : ""}`;
+      return [decision, scope, String(resources), decidedAt, decidedBy, folder];
+    });
+    const plainRows = Object.entries(plain).map(([folder, said]) => [String(said), "", "", "", "trust.json", folder]);
+    const all = [["decision", "bound to", "resources", "when", "by", "project"], ...rows, ...plainRows];
+    const isEmpty = all.length === 1;
+    output.write(
+      isEmpty ? "Nothing was decided yet.\n" : formatTable(all.map((row) => row.map((cell) => toTerminalName(cell)))),
+    );
+  }
+  for (const { path, message } of notes) printWarning({ what: `${path}: ${message}` });
+  return EXIT_CODES.answered;
 }
 
-function describeAllowing(items: readonly PlanItem[]): string[] {
-  const commands = new Set(items.flatMap(({ verdict, allow }) => (verdict === "held" && allow ? [show(allow)] : [])));
-  return commands.size === 0 ? [] : [`To let what is held load: ${[...commands].join(" or ")}`];
-}
-
-function show(text: string): string {
-  return toTerminalLine(text, CELL_WIDTH);
+function refuse(problem: Problem): number {
+  printError(problem);
+  return EXIT_CODES.usage;
 }

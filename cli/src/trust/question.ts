@@ -1,48 +1,45 @@
 /** Asks a person at the terminal what of a project may load. */
-import type { AskTrust, LoadPlan, PlanItem, TrustAnswer } from "@pi-agent/loader";
-import type { Terminal } from "./terminal.ts";
-import { toTerminalLine } from "./terminal-text.ts";
+import type { AskTrust, LoadPlan, TrustAnswer } from "@pi-agent/loader";
+import type { Terminal } from "../terminal.ts";
+import { describeDifference } from "./difference.ts";
+import { recallProject } from "./memory.ts";
+import { type Asked, describeChoices, describeQuestion, listChoices, listWaiting } from "./screen.ts";
 
-const CHOICES: readonly [TrustAnswer, string][] = [
-  ["content", "yes, this time"],
-  ["text", "only its texts this time: skills, prompts, themes"],
-  ["not-now", "not now"],
-];
-
-// What one screen holds beside the question.
-const MOST_LINES = 25;
-const LINE_WIDTH = 100;
-const GRADES = ["executable", "settings", "text"] as const;
+// The time in which keys that were meant for something else still arrive, held ones too.
+const READING_MS = 300;
+// A diff of a few screens can be read in place.
+const MOST_LINES = 200;
 
 /** Makes the question. Nothing that was typed before it answers it; Enter, Ctrl-C and Ctrl-D are "not now". */
 export function createTrustQuestion(terminal: Terminal): AskTrust {
-  return async (plan, signal) => {
-    await terminal.forget();
-    const labels = CHOICES.map(([, label]) => label);
-    const chosen = await terminal.ui.select(describePlan(plan), labels, { signal });
-    return CHOICES.find(([, label]) => label === chosen)?.[0] ?? "not-now";
-  };
+  return (plan, signal) => askAbout(terminal, { plan, memory: recallProject(plan) }, signal);
 }
 
-/** Words what of a plan is still held, what can run first. */
-function describePlan(plan: LoadPlan): string {
-  const held = plan.items.filter(({ verdict }) => verdict === "held");
-  const sorted = GRADES.flatMap((grade) => held.filter((item) => item.grade === grade));
-  const counts = GRADES.flatMap((grade) => {
-    const count = held.filter((item) => item.grade === grade).length;
-    return count === 0 ? [] : [`${count} ${grade}`];
+/** Asks anew about everything of a project that needs trust, whatever was answered; "not now" changes nothing. */
+export function askAnew(terminal: Terminal, plan: LoadPlan, signal: AbortSignal): Promise<TrustAnswer> {
+  const items = plan.items.map((item) => {
+    const isGranted = item.verdict === "loaded" && item.scope === "project" && item.kind !== "context-file";
+    return isGranted ? { ...item, verdict: "held" as const } : item;
   });
-  const lines = sorted.slice(0, MOST_LINES).map(describeItem);
-  if (sorted.length > MOST_LINES) lines.push(`  and ${sorted.length - MOST_LINES} more: pi trust show`);
-  return [
-    `${toTerminalLine(plan.project, LINE_WIDTH)} would load ${counts.join(", ")}:`,
-    ...lines,
-    "Trust decides what loads. It is no sandbox: what loads and runs has your account's rights.",
-    "Let it load?",
-  ].join("\n");
+  return askAbout(terminal, { plan: { ...plan, items }, memory: recallProject(plan), isAnew: true }, signal);
 }
 
-function describeItem({ grade, kind, id }: PlanItem): string {
-  const verb = { executable: "runs", settings: "sets", text: "tells the model" }[grade];
-  return `  ${toTerminalLine(`${verb}: ${kind} ${id.slice(id.indexOf(":") + 1)}`, LINE_WIDTH)}`;
+async function askAbout(terminal: Terminal, asked: Asked, signal: AbortSignal): Promise<TrustAnswer> {
+  const choices = listChoices(asked);
+  terminal.show(describeQuestion(asked, terminal.size));
+  for (;;) {
+    await terminal.forget(READING_MS);
+    const typed = await terminal.ui.input("Number", undefined, { signal });
+    const answer = choices[/^\s*\d\s*$/.test(typed ?? "") ? Number(typed) - 1 : -1]?.answer ?? "not-now";
+    if (answer !== "show") return answer;
+    terminal.show(`\n${await describeChanges(asked)}\n${describeChoices(choices)}`);
+  }
+}
+
+async function describeChanges({ plan, memory }: Asked): Promise<string> {
+  const lines = (await describeDifference(listWaiting(plan), memory)).trimEnd().split("\n");
+  const rest = lines.length - MOST_LINES;
+  return rest > 0
+    ? `${lines.slice(0, MOST_LINES).join("\n")}\n… ${rest} more lines: pi trust diff\n`
+    : `${lines.join("\n")}\n`;
 }

@@ -1,7 +1,9 @@
 import { AgentError, type ExtensionReport } from "@pi-agent/kernel";
+import type { PlanItem } from "@pi-agent/loader";
 import { expect, test } from "vitest";
 import { runDoctor } from "../../src/commands/doctor.ts";
 import { createScriptedAgent } from "../scripted-agent.ts";
+import { item, plan } from "../trust/planned.ts";
 
 const PATH = "/home/somebody/with/a/long/way/to/.pi/agent/extensions/tardy-extension.ts";
 const TARDY: ExtensionReport = {
@@ -24,7 +26,12 @@ const BROKEN: ExtensionReport = {
   error: new AgentError("extension_failed", "It broke.", { hint: "Mend it." }),
 };
 
-async function examine(args: string[], extensions: ExtensionReport[], columns?: number) {
+/** What a host has of the resources below. */
+const HOST = {
+  resources: { list: (kind: string) => (kind === "skill" ? [{ path: "/their/project/.pi/skills/a/SKILL.md" }] : []) },
+};
+
+async function examine(args: string[], extensions: ExtensionReport[], columns?: number, items: PlanItem[] = []) {
   const agent = createScriptedAgent([]);
   await agent.ready();
   let written = "";
@@ -33,13 +40,14 @@ async function examine(args: string[], extensions: ExtensionReport[], columns?: 
     cwd: "/here",
     boundary: "/here",
     agentDir: "/agent",
+    plan: plan(items),
     decision: "untrusted",
     decidedBy: "nobody",
     extensions,
     problems: extensions.flatMap(({ error }) => error ?? []),
     heldLine: () => undefined,
   };
-  const code = await runDoctor(args, { agent, host: {}, report, output } as never);
+  const code = await runDoctor(args, { agent, host: HOST, report, output } as never);
   await agent.dispose();
   return { code, written };
 }
@@ -62,15 +70,42 @@ test.each([60, 80, 120])("E6: the tables fit a terminal of %s columns, and a pat
 test("E6: pi doctor --json has the same as data, and what failed with its code", async () => {
   const { code, written } = await examine(["--json"], [TARDY, BROKEN]);
   expect(code).toBe(1);
-  const { isWell, extensions, problems, places } = JSON.parse(written);
+  const { isWell, extensions, problems, places, trust } = JSON.parse(written);
   expect(isWell).toBe(false);
   const { owner, ...costs } = TARDY;
   expect(extensions[0]).toEqual({ ...owner, ...costs });
   expect(extensions[1]).toMatchObject({ state: "failed", error: { code: "extension_failed", hint: "Mend it." } });
   expect(problems).toEqual([{ code: "extension_failed", message: "It broke.", hint: "Mend it." }]);
-  expect(places).toMatchObject({ folder: "/here", agentDirectory: "/agent", trust: "untrusted, by nobody" });
+  expect(places).toMatchObject({ folder: "/here", agentDirectory: "/agent" });
+  expect(trust).toEqual({ decision: "untrusted, by nobody", stored: [], damaged: [] });
 });
 
 test("pi doctor does not know what else is typed after it", async () => {
   expect(await examine(["--jsn"], [])).toEqual({ code: 2, written: "" });
+});
+
+const LOADED = { verdict: "loaded", reason: "approved before" } as const;
+const THEIRS = "/their/project/.pi/extensions/theirs.ts";
+const theirs: ExtensionReport = { ...TARDY, owner: { name: THEIRS, scope: "project", path: THEIRS } };
+
+test("pi doctor compares the plan with what is in force, resource by resource", async () => {
+  const items = [
+    item("executable", "extension:.pi/extensions/theirs.ts", LOADED),
+    item("text", "skill:.pi/skills/a/SKILL.md", LOADED),
+    item("text", "prompt:.pi/prompts/p.md"),
+  ];
+  const { code, written } = await examine([], [theirs], undefined, items);
+  expect(code).toBe(0);
+  expect(written).toMatch(/loaded +as planned +extension:.pi\/extensions\/theirs.ts +approved before\n/);
+  expect(written).toMatch(/held +as planned +prompt:.pi\/prompts\/p.md +waits for your answer\n/);
+});
+
+test.each([
+  ["what was to load and did not", item("executable", "extension:.pi/extensions/gone.ts", LOADED), "not in force"],
+  ["what was held and is in force all the same", item("executable", "extension:.pi/extensions/theirs.ts"), "in force"],
+  ["a text that was held and can be read", item("text", "skill:.pi/skills/a/SKILL.md"), "in force"],
+])("pi doctor tells %s, and then all is not well", async (_, asked, is) => {
+  const { code, written } = await examine([], [theirs], undefined, [asked]);
+  expect(code).toBe(1);
+  expect(written).toContain(`NOT as planned: ${is}  ${asked.id}`);
 });
