@@ -32,19 +32,28 @@ const command: UserConfig = {
   },
 };
 
-const KIT_DOORS = { index: "src/index.ts", provider: "src/provider.ts", wire: "src/wire.ts" };
+const DOORS: Readonly<Record<string, Record<string, string>>> = {
+  "test/kit": { index: "src/index.ts", provider: "src/provider.ts", wire: "src/wire.ts" },
+  "test/attack-kit": { index: "src/index.ts", "sdk-process": "src/pi/sdk-process.ts" },
+};
 
 function libraryConfig(folder: string): UserConfig {
   return {
     ...shared,
     name: folder,
     cwd: folder,
-    entry: folder === "test/kit" ? KIT_DOORS : { index: "src/index.ts" },
+    entry: DOORS[folder] ?? { index: "src/index.ts" },
     dts: true,
     suppressWarnings: [/tsgo/],
   };
 }
 
-const folders = ["kernel", "loader", "test/kit", ...readdirSync("extensions").map((name) => `extensions/${name}`)];
+const folders = [
+  "kernel",
+  "loader",
+  "test/kit",
+  "test/attack-kit",
+  ...readdirSync("extensions").map((name) => `extensions/${name}`),
+];
 
 export default defineConfig(process.argv.includes("--all") ? [command, ...folders.map(libraryConfig)] : command);

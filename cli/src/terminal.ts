@@ -38,6 +38,8 @@ interface Typed {
 interface Question extends DialogOptions {
   text: string;
   prefill?: string;
+  /** Nothing that was typed before it answers it. */
+  isFresh?: boolean;
 }
 
 // What was typed before reaches us within this time.
@@ -79,7 +81,14 @@ export function createTerminal(streams: TerminalStreams): Terminal {
       const { rows, columns } = streams.output;
       return { rows: rows || USUAL_SIZE.rows, columns: columns || USUAL_SIZE.columns };
     },
-    ui: createUi((question) => inTurn(() => askNow(streams, typed, question)), streams.notices),
+    ui: createUi(
+      (question) =>
+        inTurn(async () => {
+          if (question.isFresh && streams.input.isTTY) await drain(streams.input, ARRIVAL_MS);
+          return askNow(streams, typed, question);
+        }),
+      streams.notices,
+    ),
   };
 }
 
@@ -130,7 +139,7 @@ function createUi(ask: (question: Question) => Promise<Reply>, notices: NodeJS.W
       return choices[Number(typed) - 1];
     },
     async confirm(title, message, dialog) {
-      const typed = await askLine(`${title}\n${message} [y/N] `, dialog);
+      const typed = await askLine(`${title}\n${message} [y/N] `, { ...dialog, isFresh: true });
       return /^y(es)?$/i.test(typed?.trim() ?? "");
     },
     input: (title, placeholder, dialog) => askLine(`${title}${placeholder ? ` (${placeholder})` : ""}: `, dialog),

@@ -215,11 +215,11 @@ function project() {
   const trust: TrustTarget["trust"] = {
     decide: async (...words) => {
       said.push(words);
-      return asked;
+      return { plan: asked };
     },
     forget: async () => {
       said.push("forget");
-      return asked;
+      return { plan: asked, wasKnown: true };
     },
   };
   const report = {
@@ -242,11 +242,7 @@ test("T10: /trust no is said at once, /trust yes takes one resource, and none of
   await sees("Loaded now: nothing");
   type("/trust forget\r/quit\r");
   expect(await code).toBe(0);
-  expect(said).toEqual([
-    ["content", { only: id, below: false, isForLater: false }],
-    ["never", { below: false, isForLater: false }],
-    "forget",
-  ]);
+  expect(said).toEqual([["content", { only: id, below: false }], ["never", { below: false }], "forget"]);
   expect(agent.transcript.size).toBe(0);
 });
 
@@ -283,5 +279,5 @@ test("T4: an extension's command of the name trust does not take /trust, and a s
   await sees("/trust");
   type("/quit\r");
   expect(await code).toBe(0);
-  expect(said).toEqual([["never", { below: false, isForLater: false }]]);
+  expect(said).toEqual([["never", { below: false }]]);
 });

@@ -199,6 +199,7 @@ class LoopAgent extends AgentTables implements Agent {
   private static spawn(this: void, parent: Core, options: AgentOptions): Agent {
     const child = new LoopAgent(childOptions(parent, options), parent);
     inherit(parent, child.core);
+    parent.host.adopt?.(child);
     return child;
   }
 

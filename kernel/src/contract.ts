@@ -651,4 +651,6 @@ export interface Host {
   navigateTree(entryId: string, options?: NavigateOptions): Promise<{ cancelled: boolean }>;
   reload(): Promise<void>;
   shutdown(): void;
+  /** Sees each agent made under this host's, before anything runs in it: what the host holds agents to counts there too. */
+  adopt?(child: Agent): void;
 }

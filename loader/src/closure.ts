@@ -23,10 +23,16 @@ export interface Closure {
   uncovered: string[];
 }
 
+// Larger files are data, or bundles that bring along what they need.
+const MAX_CODE_BYTES = 2 << 20;
+const UNREAD: Reading = { requests: [], unknowns: new Map([["large", 1]]) };
 const CODE = /\.[cm]?[jt]sx?$/;
+// What is imported by any other name is evaluated as code.
+const NO_CODE = /\.(?:json|node|wasm)$/;
 const NOT_OWN = new Set(["node_modules", ".git"]);
 // More lines than this nobody reads.
 const MAX_LINES = 20;
+const MAX_WORDS = 200;
 
 /** Reads load closures in one project; what several share is looked at once. */
 export class ClosureReader {
@@ -50,7 +56,7 @@ export class ClosureReader {
     let reading = this.readings.get(path);
     if (!reading) {
       this.view.assertTimeLeft();
-      reading = readImports(content.toString("utf8").replace(/^\uFEFF/, ""));
+      reading = content.length > MAX_CODE_BYTES ? UNREAD : readImports(content.toString("utf8").replace(/^\uFEFF/, ""));
       this.readings.set(path, reading);
     }
     return reading;
@@ -96,7 +102,8 @@ class Walk {
     for (const [unknown, line] of unknowns) this.note(member.path, { what: UNKNOWNS[unknown], line });
     for (const { line, ...request } of requests) this.take({ ...request, from: member.path }, line);
     // A computed name may find any of them.
-    if (unknowns.has("computed") && !isDependency(member.path)) for (const each of this.own) this.follow(each);
+    if (unknowns.has("computed") && !isDependency(member.path))
+      for (const each of this.own.filter(({ path }) => CODE.test(path))) this.follow(each);
   }
 
   private take(request: Request, line: number): void {
@@ -135,14 +142,15 @@ class Walk {
   }
 
   private follow(member: Member): void {
-    if (this.queued.has(member.path) || member.type === "link" || !CODE.test(member.path)) return;
+    if (this.queued.has(member.path) || member.type === "link" || NO_CODE.test(member.path)) return;
     this.queued.add(member.path);
     this.queue.push(member);
   }
 
   private note(path: string, { what, line }: { what: string; line: number }, key = `${what} ${path}`): void {
     const lines = isDependency(path) ? this.lines.others : this.lines.own;
-    if (!lines.has(key)) lines.set(key, `${what} (${belowBoundary(this.from.boundary, path)}:${line})`);
+    const text = what.length > MAX_WORDS ? `${what.slice(0, MAX_WORDS)}…` : what;
+    if (!lines.has(key)) lines.set(key, `${text} (${belowBoundary(this.from.boundary, path)}:${line})`);
   }
 }
 

@@ -172,7 +172,7 @@ class Evaluation {
   private addressOf(request: Request): string {
     const { jiti, project } = this.by;
     const found = project.find(request);
-    if (found !== undefined) return project.addressOf(found);
+    if (found !== undefined) return project.kept.addressOf(found);
     const { specifier, from } = request;
     if (/^\.{0,2}\//.test(specifier)) return new URL(specifier, pathToFileURL(from)).href;
     return jiti.esmResolve(specifier, { parentURL: pathToFileURL(project.outside).href });
@@ -192,7 +192,7 @@ class Evaluation {
       return this.loadOwn(path, isAsync);
     };
     const { by } = this;
-    if (isAsync) return import(by.project.addressOf(path)).then((exports) => by.interop(exports)).catch(retry);
+    if (isAsync) return import(by.project.kept.addressOf(path)).then((exports) => by.interop(exports)).catch(retry);
     try {
       return by.interop(createRequire(path)(path));
     } catch (thrown) {

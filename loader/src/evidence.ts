@@ -49,7 +49,7 @@ export function collectEvidence(from: {
 function findTwin({ agentDir, boundary }: Places, { items }: LoadPlan): LoadPlan["twin"] {
   const held = items.filter(({ verdict }) => verdict === "held");
   let known: LoadPlan["twin"];
-  const decided = listRecords(agentDir).map(({ project }) => project);
+  const decided = () => listRecords(agentDir).map(({ project }) => project);
   for (const project of findTwins(boundary, decided)) {
     const own = readTrust(agentDir, project).approvals.filter((record) => record.project === project);
     if (own.length === 0) continue;
@@ -62,21 +62,28 @@ function findTwin({ agentDir, boundary }: Places, { items }: LoadPlan): LoadPlan
 /** What was let load in this process is let load again as it was; what it was not, is asked about anew. */
 function addRecord(stored: StoredTrust, before: TrustGrant | undefined): StoredTrust {
   if (!before) return stored;
-  const { decision, plan, key } = before;
+  const { decision, plan, key, isFolderBound } = before;
   const isText = decision === "text";
-  const items = plan.items.filter(({ verdict }) => verdict === "loaded" || (isText && verdict === "held"));
+  // Where what is not named loads, or is not asked about, what was held is named.
+  const isHeldNamed = isText || isFolderBound;
+  const items = plan.items.filter(({ verdict }) => verdict === "loaded" || (isHeldNamed && verdict === "held"));
+  const resources = items.map(({ id, kind, digest, members, verdict }) => {
+    return [id, { kind, digest, members, ...(verdict === "held" && { held: true }) }];
+  });
   const record: TrustRecord = {
     version: 1,
     project: key,
-    bound: before.isFolderBound ? "folder" : "content",
+    bound: isFolderBound ? "folder" : "content",
     decision: isText ? "text" : "trusted",
     below: false,
-    resources: Object.fromEntries(items.map(({ id, kind, digest, members }) => [id, { kind, digest, members }])),
-    decidedAt: new Date().toISOString(),
+    resources: Object.fromEntries(resources) as TrustRecord["resources"],
+    decidedAt: before.decidedAt,
     decidedBy: "flag",
   };
-  // What was said last counts, as a whole.
-  const others =
-    decision === "trusted" ? stored.approvals.filter((each) => each.decision !== "text") : stored.approvals;
-  return { ...stored, approvals: [record, ...others] };
+  // What was said last counts first, be it in another process.
+  const isNewer = ({ decidedAt }: TrustRecord) => decidedAt > before.decidedAt;
+  const older = stored.approvals.filter((each) => !isNewer(each));
+  // Among the older ones, that only texts may load was said before all might.
+  const others = decision === "trusted" ? older.filter((each) => each.decision !== "text") : older;
+  return { ...stored, approvals: [...stored.approvals.filter(isNewer), record, ...others] };
 }

@@ -110,6 +110,8 @@ export class ProjectView implements FileView {
           this.entries++;
           if (this.entries > this.limits.entries)
             throw new Refusal(`would make the scan look at more than ${this.limits.entries} entries`);
+          // Another file could be read by the name that such a one is shown by.
+          if (entry.name.includes("\uFFFD")) throw new Refusal("holds a name that is no valid text");
           names.push(entry.name);
         }
       } finally {

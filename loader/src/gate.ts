@@ -33,31 +33,35 @@ interface Guard {
   places: () => Places;
 }
 
-/** Sets the gate up for an agent, and gives its host the service `gate`. */
+/** Sets the gate up for an agent and those that are made under it, and gives its host the service `gate`. */
 export function installGate(guard: Guard): void {
-  /** Real paths that the person agreed to, by call, of one run. */
-  const agreed = new Map<string, string[]>();
-  let runOf: string | undefined;
-  guard.agent.on("tool_call", ({ runId, toolCallId, toolName, touches }, ctx) => {
-    if (runOf !== runId) agreed.clear();
-    runOf = runId;
-    agreed.delete(toolCallId);
-    const written = touches?.write ?? [];
-    if (written.length === 0) return undefined;
-    const guarded = guardedBy(guard);
-    const found = written.map((each) => findProtection(each, guarded)).filter(isProtected);
-    if (found.length === 0) return undefined;
-    const paths = found.map(({ path }) => path);
-    return askAll(found, { toolName, ctx, onYes: () => void agreed.set(toolCallId, paths) });
-  });
+  const { agent, host } = guard;
+  /** Real paths that the person agreed to, by call. */
+  const agreed = new Map<string, { runId: string; paths: readonly string[] }>();
+  const adopt = (one: Agent) => {
+    one.on("agent_settled", ({ runId }) => {
+      for (const [id, each] of agreed) if (each.runId === runId) agreed.delete(id);
+    });
+    one.on("tool_call", ({ runId, toolCallId, toolName, touches }, ctx) => {
+      agreed.delete(toolCallId);
+      const written = touches?.write ?? [];
+      if (written.length === 0) return undefined;
+      const guarded = guardedBy(guard);
+      const found = written.map((each) => findProtection(each, guarded)).filter(isProtected);
+      if (found.length === 0) return undefined;
+      const paths = found.map(({ path }) => path);
+      return askAll(found, { toolName, ctx, onYes: () => void agreed.set(toolCallId, { runId, paths }) });
+    });
+  };
   const gate: GateService = {
     refusalOf(toolCallId, given) {
       const { path, what } = findProtection(given, guardedBy(guard));
-      if (what === undefined || agreed.get(toolCallId)?.includes(path)) return undefined;
+      if (what === undefined || agreed.get(toolCallId)?.paths.includes(path)) return undefined;
       return wordRefusal({ path, what }, "nobody was asked about it");
     },
   };
-  Object.assign(guard.host, { gate });
+  Object.assign(host, { gate: Object.freeze(gate), adopt });
+  adopt(agent);
 }
 
 // What loads as the person's own although it lies in none of the agent's folders, because they named it.

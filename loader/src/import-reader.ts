@@ -11,6 +11,7 @@ import type { Mode } from "./module-resolver.ts";
 export const UNKNOWNS = {
   computed: "imports with computed names",
   unreadable: "imports of a file that is no valid code",
+  large: "imports of a file of more than 2 MB",
   loading: "changes to how modules are loaded",
   text: "code that is made of text",
   programs: "programs that it starts",
@@ -32,6 +33,8 @@ const BUILTINS: Readonly<Record<string, Unknown>> = {
   child_process: "programs",
   cluster: "workers",
   worker_threads: "workers",
+  sqlite: "files",
+  test: "programs",
   vm: "text",
   wasi: "addon",
 };
@@ -200,6 +203,8 @@ class Reader {
     const { at } = this.list[index]!;
     const name = this.list[index + 2]?.text;
     if (name === "binding" || name === "dlopen") this.note("addon", at);
+    if (name === "execve") this.note("programs", at);
+    if (name === "loadEnvFile") this.note("files", at);
     if (name !== "getBuiltinModule") return;
     const argument = this.list[index + 4];
     if (argument?.kind === "string") this.request(argument.text, "require", at);

@@ -43,6 +43,7 @@ class Cutter {
   private at = 0;
   private fault: number | undefined;
   private isRegexNext = true;
+  private wasted = 0;
 
   constructor(source: string) {
     this.source = source;
@@ -91,11 +92,23 @@ class Cutter {
       if (end < 0) this.fault ??= at;
       this.at = end < 0 ? source.length : end + 2;
     } else {
-      const end = this.isRegexNext ? regexEnd(source, at) : undefined;
+      const end = this.isRegexNext ? this.findRegexEnd() : undefined;
       if (end !== undefined) return this.add("regex", end);
       this.add("mark", at + 1);
       this.isRegexNext = true;
     }
+  }
+
+  /** What is no regular expression after all was looked at for nothing: no more of that than there is text. */
+  private findRegexEnd(): number | undefined {
+    const { source, at } = this;
+    if (this.wasted > source.length) {
+      this.fault ??= at;
+      return undefined;
+    }
+    const end = regexEnd(source, at);
+    if (end === undefined) this.wasted += lineEnd(source, at) - at;
+    return end;
   }
 
   private string(quote: number): void {
@@ -103,8 +116,10 @@ class Cutter {
     let end = at + 1;
     for (let code = source.charCodeAt(end); code !== quote; code = source.charCodeAt(end)) {
       if (end >= source.length || code === NEWLINE) {
+        // Nothing on this line is looked at twice.
         this.fault ??= at;
-        return this.add("mark", at + 1);
+        this.at = end;
+        return;
       }
       end += code === BACKSLASH ? 2 : 1;
     }
@@ -183,12 +198,16 @@ function regexEnd(source: string, start: number): number | undefined {
   return undefined;
 }
 
+// As in `\\u{10ffff}`.
+const MAX_ESCAPE = 12;
+
 function nameEnd(source: string, start: number): number {
   let at = start;
   for (let code = source.charCodeAt(at); isNamePart(code) || code === BACKSLASH; code = source.charCodeAt(at)) {
     // An escape in a name is \u{…} or \uXXXX.
-    const close = code === BACKSLASH && source.charCodeAt(at + 2) === BRACE ? source.indexOf("}", at) : -1;
-    at = close > at && close - at < 12 ? close + 1 : at + 1;
+    const isBraced = code === BACKSLASH && source.charCodeAt(at + 2) === BRACE;
+    const close = isBraced ? source.slice(at, at + MAX_ESCAPE).indexOf("}") : -1;
+    at += close + 1 || 1;
   }
   return at;
 }

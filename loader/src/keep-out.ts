@@ -1,6 +1,7 @@
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { AgentError } from "@pi-agent/kernel";
+import { projectOf } from "./module-hooks.ts";
 import { belongsToProject, type Places } from "./places.ts";
 
 /**
@@ -14,13 +15,17 @@ export function keepOut(places: Places): { check: (file: string) => void; stop: 
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
-      const isFromInside =
-        context.parentURL?.startsWith("file:") && belongsToProject(places, toPath(context.parentURL));
-      if (found.url.startsWith("file:") && !isFromInside) check(toPath(found.url));
+      if (found.url.startsWith("file:") && !isLetIn(context.parentURL)) check(toPath(found.url));
       return found;
     },
   });
   return { check, stop: () => hooks.deregister() };
+}
+
+/** Tells whether a module is one that was let in before: not everything that says it lies inside is. */
+function isLetIn(url: string | undefined): boolean {
+  const path = url?.startsWith("file:") ? toPath(url) : undefined;
+  return path !== undefined && projectOf(path)?.has(path) === true;
 }
 
 function toPath(url: string): string {

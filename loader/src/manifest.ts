@@ -69,8 +69,12 @@ export function resolveList(view: FileView, folder: string, entries: readonly st
   return { paths: [...paths].filter((path) => !unwanted.has(path) && view.kindOf(path) !== "missing"), refused };
 }
 
+// Of Linux, the longest of all.
+export const MAX_PATH = 4_096;
+
 /** Says why a path in a manifest cannot be one of its own folder's; `undefined` when it can. */
 export function findEscape(entry: string): string | undefined {
+  if (entry.length > MAX_PATH) return "is longer than a path can be";
   if (isAbsolute(entry) || /^[a-z][a-z\d+.-]*:/i.test(entry)) return "is not a path below the package";
   if (/[\0\\]/.test(entry)) return "holds a character that no path here may have";
   return isInside(join(sep, "package", entry), join(sep, "package")) ? undefined : "leaves the package";

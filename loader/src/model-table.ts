@@ -25,7 +25,14 @@ export function listModels(row: ProviderRow, registry: RegistryOf): Model[] {
     const model = models.get(id);
     if (model) models.set(id, overrideModel(model, override));
   }
-  return [...models.values()];
+  return [...models.values()].map(freezeDeep);
+}
+
+/** Models are shown to everybody: nobody changes where one sends its requests (T4). */
+function freezeDeep<T extends object>(value: T): T {
+  if (Object.isFrozen(value)) return value;
+  for (const each of Object.values(value)) if (typeof each === "object" && each !== null) freezeDeep(each as object);
+  return Object.freeze(value);
 }
 
 /** Makes a whole model of one in `models.json`; `undefined` when nobody says what it speaks, or where. */

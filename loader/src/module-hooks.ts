@@ -65,12 +65,12 @@ function resolve(...[specifier, context, next]: Parameters<Resolve>): ReturnType
 }
 
 function answer(project: ServedProject, path: string): ReturnType<Resolve> {
-  return { url: project.addressOf(path), shortCircuit: true };
+  return { url: project.kept.addressOf(path), shortCircuit: true };
 }
 
 /** Names a file that is no member, as `require.resolve` is asked to; it is refused when it is to be evaluated. */
 function answerStray(project: ServedProject, path: string, by: Asker): ReturnType<Resolve> {
-  if (!isAbsolute(path) || project.isKept(path)) throw notAMember(path, by);
+  if (!isAbsolute(path) || project.kept.has(path)) throw notAMember(path, by);
   lastStray = { path, by };
   return { url: pathToFileURL(path).href, shortCircuit: true };
 }
@@ -80,7 +80,7 @@ function check(found: ReturnType<Resolve>, by: { specifier: string; from: string
   const path = toPath(found.url);
   const project = path === undefined ? undefined : projectOf(path);
   if (path === undefined || !project) return found;
-  if (project.has(path)) return { ...found, url: project.addressOf(path) };
+  if (project.has(path)) return { ...found, url: project.kept.addressOf(path) };
   if (project.admits(by.from)) return found;
   throw notAMember(path, { specifier: by.specifier, from: by.from ?? "the host" });
 }
@@ -89,17 +89,18 @@ function load(...[url, context, next]: Parameters<Load>): ReturnType<Load> {
   const path = toPath(url);
   const project = path === undefined ? undefined : projectOf(path);
   if (path === undefined || !project) return next(url, context);
-  const bytes = project.readForNode(path);
+  const bytes = project.bytesOf(path);
   // Native code cannot be handed over as bytes: it is what it is when it is opened.
   if (bytes && extname(path) !== ".node") {
     const format = formatOf(project, path, bytes);
-    const isPlain = project.addressOf(path) === pathToFileURL(path).href || context.conditions?.includes("require");
-    if (isPlain && format.startsWith("module")) project.assertFirst(path, bytes);
+    const isRequired = context.conditions.includes("require");
+    project.kept.note(path, bytes, { isModule: format.startsWith("module"), isRequired });
     return { format, source: bytes, shortCircuit: true };
   }
   if (bytes && isUnchanged(path, bytes)) return next(url, context);
-  if (!bytes && (project.holdsHost || project.admits())) return next(url, context);
-  throw notAMember(path, lastStray?.path === path ? lastStray.by : undefined);
+  const stray = lastStray?.path === path ? lastStray.by : undefined;
+  if (!bytes && (project.admits() || (project.holdsHost && !stray))) return next(url, context);
+  throw notAMember(path, stray);
 }
 
 function isUnchanged(path: string, bytes: Buffer): boolean {

@@ -12,8 +12,7 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type FileKind, Refusal } from "./file-view.ts";
-import { isJsonObject } from "./json-check.ts";
-import { findExport, findImport } from "./package-maps.ts";
+import { findExport, findImport, parseManifest } from "./package-maps.ts";
 import { foldersUpTo, isInside } from "./places.ts";
 
 /** What modules are looked up in. */
@@ -169,7 +168,7 @@ export class ModuleResolver {
     trace.manifests.add(path);
     let manifest = this.manifests.get(path);
     if (!manifest) {
-      manifest = parse(this.view.read(path));
+      manifest = parseManifest(this.view.read(path));
       this.manifests.set(path, manifest);
     }
     return manifest;
@@ -291,14 +290,5 @@ function decode(target: string): string {
     return decodeURIComponent(target);
   } catch {
     return target;
-  }
-}
-
-function parse(bytes: Buffer): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
-    return isJsonObject(parsed) ? parsed : {};
-  } catch {
-    return {};
   }
 }

@@ -1,6 +1,7 @@
 /** What a program asks the loader for, and what it gets. Types only. */
 import type {
   Agent,
+  AgentError,
   ExtensionEntry,
   FlagValue,
   Host,
@@ -79,12 +80,15 @@ export interface LoadOptions {
 export interface TrustControl {
   /**
    * Decides anew, remembers it, and puts it in force in the running session: what may no longer load is disposed of, its
-   * running tools are aborted, and the model is told. Answers the plan with what came of it.
-   * Fails with `session_busy`, `unknown_resource`, `trust_outdated`.
+   * running tools are aborted, and the model is told. Answers the plan with what came of it, and a `fault` where it holds
+   * for this process only, because it could not be saved. Fails with `session_busy`, `unknown_resource`, `trust_outdated`.
    */
-  decide(answer: TrustAnswer, scope?: TrustScope): Promise<LoadPlan>;
-  /** Takes back what is remembered about the project; what then waits for an answer no longer loads. */
-  forget(): Promise<LoadPlan>;
+  decide(answer: TrustAnswer, scope?: TrustScope): Promise<{ plan: LoadPlan; fault?: AgentError }>;
+  /**
+   * Takes back what is remembered about the project; what then waits for an answer no longer loads. Fails with
+   * `session_busy`, `trust_not_saved`.
+   */
+  forget(): Promise<{ plan: LoadPlan; wasKnown: boolean }>;
 }
 
 export interface TrustScope {

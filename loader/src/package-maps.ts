@@ -1,8 +1,18 @@
-/** What a package's `exports` and `imports` say, as Node reads them. Data, of a stranger maybe. */
+/** What a package's package.json says to those who import, as Node reads it. Data, of a stranger maybe. */
 import { isJsonObject } from "./json-check.ts";
 
 // Deeper than this no package nests its conditions.
 const MAX_DEPTH = 32;
+
+/** Reads a package.json; one that is no JSON object says nothing. */
+export function parseManifest(bytes: Buffer): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
 
 /** Finds what a package exports as `subpath` (`.` or `./…`), below its folder; `undefined` where it exports nothing such. */
 export function findExport(exports: unknown, subpath: string, conditions: ReadonlySet<string>): string | undefined {

@@ -31,13 +31,12 @@ import {
 } from "./extensions.ts";
 import { fillFlags } from "./flags.ts";
 import { installGate } from "./gate.ts";
-import { createHost, type LoaderHost } from "./host.ts";
+import { createHost, type LoaderHost, type TrustService } from "./host.ts";
 import { createImporter, type Importer } from "./import.ts";
 import { keepOut } from "./keep-out.ts";
 import { createLifeCycle, type Decide, type LifeCycle } from "./life-cycle.ts";
 import type { LoadOptions, TrustControl } from "./options.ts";
 import { findPlaces, type Places, realPathOf } from "./places.ts";
-import type { LoadPlan } from "./plan.ts";
 import { wordMoved } from "./problems.ts";
 import { loadProject, wantedOf } from "./project.ts";
 import { ProjectTrust } from "./project-trust.ts";
@@ -48,7 +47,7 @@ import { askForSession } from "./sessions-service.ts";
 import type { SettingsStore } from "./settings.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { Told } from "./told.ts";
-import type { TrustDecision, TrustGrant } from "./trust.ts";
+import type { TrustGrant } from "./trust.ts";
 
 /** What the phases are gone through for: the person's extensions are imported at a start and a reload, not at a move. */
 type Way = "start" | "reload" | "move" | "trust";
@@ -70,7 +69,6 @@ export class Phases {
   private readonly resources: ResourceStore;
   readonly flags = new Map<string, FlagValue>();
   private readonly projectTrust: ProjectTrust;
-  private readonly decided: { decision: TrustDecision; plan?: LoadPlan } = { decision: "untrusted" };
   private readonly lifeCycle: LifeCycle;
   /** From then on nothing that fails ends anything. */
   hasStarted = false;
@@ -87,7 +85,8 @@ export class Phases {
     this.settings = this.stores.settings;
     this.resources = this.stores.resources;
     this.lifeCycle = createLifeCycle(this);
-    const { decided: trust, flags, lifeCycle } = this;
+    const { flags, lifeCycle } = this;
+    const trust = describeTrust(() => this.grant);
     this.host = createHost({ cwd, options, lifeCycle, trust, flags, ...this.stores });
     const { official = [], maxTurns, signal } = options;
     this.agent = createAgent({ extensions: [...official], host: this.host, maxTurns, signal });
@@ -151,14 +150,20 @@ export class Phases {
 
   /** What the front end may say about the project at any time. */
   get trust(): TrustControl {
+    const { projectTrust, lifeCycle, report } = this;
     const change = async (decide: Decide) => {
-      if (this.options.isPlanOnly) this.grant = await decide(this.projectTrust);
-      else await this.lifeCycle.changeTrust(decide);
-      return this.report.plan;
+      if (this.options.isPlanOnly) this.grant = await decide(projectTrust);
+      else await lifeCycle.changeTrust(decide);
     };
     return {
-      decide: (answer, scope = {}) => change((trust) => trust.decide(answer, scope)),
-      forget: () => change((trust) => trust.forget()),
+      decide: async (answer, scope = {}) => {
+        await change((trust) => trust.decide(answer, scope));
+        return { plan: report.plan, fault: projectTrust.fault };
+      },
+      forget: async () => {
+        await change((trust) => trust.forget());
+        return { plan: report.plan, wasKnown: projectTrust.wasKnown };
+      },
     };
   }
 
@@ -228,7 +233,7 @@ export class Phases {
     this.host.cwd = places.cwd;
     if (from.cwd === places.cwd) return;
     this.stopGuard();
-    const isApproveLost = this.options.flags?.approve === true && this.projectTrust.flags.approve === undefined;
+    const isApproveLost = this.options.flags?.approve === true && this.projectTrust.isElsewhere;
     this.told.moved = wordMoved({ from: from.cwd, to: places.cwd, isApproveLost });
   }
 
@@ -258,7 +263,6 @@ export class Phases {
     const { agent, places, settings, flags, resources, importer, options, roster } = this;
     const known = this.grant?.digests ?? new Map<string, string>();
     this.grant = grant;
-    Object.assign(this.decided, { decision: grant.decision, plan: grant.plan });
     if (options.isPlanOnly) return;
     const hasContextFiles = !options.flags?.noContextFiles && settings.userValue("contextFiles") !== "never";
     await resources.findOwn(places, { settings, flags, cwd: options.cwd, hasContextFiles });
@@ -281,12 +285,23 @@ export class Phases {
   }
 
   private async disposeProject(): Promise<void> {
-    const { agent, settings, resources, roster, grant, decided } = this;
+    const { agent, settings, resources, roster, grant } = this;
     await roster.unload("project", roster.of("project"));
     settings.revokeProject();
     resources.revoke();
     this.grant = undefined;
-    Object.assign(decided, { decision: "untrusted", plan: undefined });
     if (grant && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "revocation" });
   }
+}
+
+/** What extensions may know, as it is when they look. */
+function describeTrust(grant: () => TrustGrant | undefined): TrustService {
+  return {
+    get decision() {
+      return grant()?.decision ?? "untrusted";
+    },
+    get plan() {
+      return grant()?.plan;
+    },
+  };
 }

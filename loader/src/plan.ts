@@ -86,10 +86,9 @@ export function judge(plan: LoadPlan, verdict: (item: PlanItem) => Partial<PlanI
   return freeze({ ...plan, items }, CONTENTS.get(plan) ?? new Map());
 }
 
-/** Makes a copy of a plan that names the project's twin. The link to the repository was opened for that. */
+/** Makes a copy of a plan that names the project's twin. */
 export function withTwin(plan: LoadPlan, twin: NonNullable<LoadPlan["twin"]>): LoadPlan {
-  const opened = [...new Set([...plan.opened, ".git"])].sort();
-  return freeze({ ...plan, twin: Object.freeze(twin), opened }, CONTENTS.get(plan) ?? new Map());
+  return freeze({ ...plan, twin: Object.freeze(twin) }, CONTENTS.get(plan) ?? new Map());
 }
 
 /** A plan is shown to extensions: none of them can change it. */

@@ -110,6 +110,6 @@ export function wordChangedContext({ path }: PlanItem): AgentError {
 /** Words why a trust file does not say what it seems to say. */
 export function wordNote({ path, message }: StoredTrust["notes"][number]): AgentError {
   return new AgentError("trust_file", `${path}: ${message}.`, {
-    hint: "Mend it or take it away; until then what it says about this project does not count.",
+    hint: "Mend it or take it away: until then no yes about this project counts.",
   });
 }

@@ -26,9 +26,14 @@ export class ProjectTrust {
   private readonly firstBoundary: string;
   /** Of the last time that the person's own extensions were looked for. */
   private inside: readonly Inside[] = [];
-  /** What the person said since the start takes the place of the flags. */
-  private isFlagSpent = false;
-  private unsaved: TrustRecord | undefined;
+  /** Why what was said last could not be saved. */
+  fault: AgentError | undefined;
+  /** What was forgotten last was known. */
+  wasKnown = false;
+  /** Projects about which the person spoke since the start: that takes the place of the flags. */
+  private readonly spoken = new Set<string>();
+  /** By project, what was said and could not be saved. */
+  private readonly unsaved = new Map<string, TrustRecord>();
 
   constructor(phases: Phases) {
     this.phases = phases;
@@ -38,9 +43,13 @@ export class ProjectTrust {
   /** `--approve`, `--no-approve` and `--trust`, as far as they speak for where the person is now. */
   get flags(): Pick<LoadFlags, "approve" | "trust"> {
     const { approve, trust } = this.phases.options.flags ?? {};
-    if (this.isFlagSpent) return {};
-    const isFirst = this.phases.places.boundary === this.firstBoundary;
-    return isFirst ? { approve, trust } : { approve: approve === true ? undefined : approve };
+    if (this.spoken.has(this.phases.places.boundary)) return {};
+    return this.isElsewhere ? { approve: approve === true ? undefined : approve } : { approve, trust };
+  }
+
+  /** The person is not in the project where it started. */
+  get isElsewhere(): boolean {
+    return this.phases.places.boundary !== this.firstBoundary;
   }
 
   /** Decides at a start, a reload and a move. */
@@ -66,7 +75,7 @@ export class ProjectTrust {
     this.tellChanged(grant, stored);
     const { answer, decidedBy } = grant;
     if (answer !== undefined && answer !== "not-now" && decidedBy !== "code")
-      await this.keep((before) => wordAnswer({ answer, plan: grant.plan, decidedBy, before }));
+      await this.keep((known) => wordAnswer({ answer, plan: grant.plan, decidedBy, before: known }));
     return grant;
   }
 
@@ -76,7 +85,7 @@ export class ProjectTrust {
     if (digest !== undefined && digest !== plan.digest) throw outdated(plan);
     const item = only === undefined ? undefined : findItem(plan, only);
     const said = { answer, decidedBy: "command", below };
-    this.isFlagSpent = true;
+    this.spoken.add(plan.project);
     if (item) {
       await this.keep((before) => wordAnswerAbout(item, { ...said, plan, before }));
       return settleTrust(plan, { stored: () => this.readStored() });
@@ -89,9 +98,9 @@ export class ProjectTrust {
   /** Takes back what is remembered; what an ancestor's record says still holds. */
   async forget(): Promise<TrustGrant> {
     const { agentDir, boundary } = this.phases.places;
-    await forget(agentDir, boundary);
-    this.isFlagSpent = true;
-    this.unsaved = undefined;
+    this.wasKnown = await forget(agentDir, boundary);
+    this.spoken.add(boundary);
+    this.unsaved.delete(boundary);
     return settleTrust(await this.scan(), { stored: () => this.readStored() });
   }
 
@@ -115,13 +124,13 @@ export class ProjectTrust {
     const { places, told } = this.phases;
     const stored = readTrust(places.agentDir, places.boundary);
     for (const note of stored.notes) told.trust.push(wordNote(note));
-    const { unsaved } = this;
-    if (unsaved?.project !== places.boundary) return stored;
+    const unsaved = this.unsaved.get(places.boundary);
+    if (!unsaved) return stored;
     if (unsaved.decision === "denied") return { ...stored, denial: "what you said" };
     return { ...stored, denial: undefined, approvals: [unsaved] };
   }
 
-  /** Context files load without a decision, but not unseen: what they were when something was decided is known. */
+  /** Context files load without a decision, but where something was decided, it is known what they were then. */
   private tellChanged({ plan }: TrustGrant, stored: StoredTrust | undefined): void {
     for (const item of plan.items.filter(({ kind, verdict }) => kind === "context-file" && verdict === "loaded")) {
       const change = findChange(stored?.approvals ?? [], item);
@@ -131,15 +140,18 @@ export class ProjectTrust {
 
   private async keep(word: (before?: TrustRecord) => TrustChange | undefined): Promise<void> {
     const { agentDir, boundary } = this.phases.places;
+    this.fault = undefined;
     try {
       await rememberOver(agentDir, boundary, word);
-      this.unsaved = undefined;
+      this.unsaved.delete(boundary);
     } catch (thrown) {
-      this.phases.told.trust.push(toAgentError(thrown));
-      const change = word(this.unsaved);
+      this.fault = toAgentError(thrown);
+      this.phases.told.trust.push(this.fault);
+      const known = readTrust(agentDir, boundary).approvals.find(({ project }) => project === boundary);
+      const change = word(this.unsaved.get(boundary) ?? known);
       if (!change) return;
       const { key: project, contents: _contents, ...said } = change;
-      this.unsaved = { version: 1, project, ...said, decidedAt: new Date().toISOString() };
+      this.unsaved.set(boundary, { version: 1, project, ...said, decidedAt: new Date().toISOString() });
     }
   }
 }

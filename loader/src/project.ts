@@ -56,7 +56,9 @@ function grantedItems({ plan, digests }: TrustGrant): PlanItem[] {
 function withoutVote(extension: Extension): Extension {
   const setup: Extension = (pi, options) => {
     const on: ExtensionAPI["on"] = (name, handler) => (name === "project_trust" ? () => {} : pi.on(name, handler));
-    return extension(Object.create(pi, { on: { value: on } }) as ExtensionAPI, options);
+    // No way leads from it to the `pi` behind it, as one would from a prototype.
+    const own = Object.freeze({ ...pi, on });
+    return extension(own, options);
   };
   return Object.assign(setup, extension.options && { options: extension.options });
 }

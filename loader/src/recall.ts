@@ -4,18 +4,17 @@ import type { TrustRecord } from "./trust-store.ts";
 
 export type Recalled = "loaded" | "held";
 
-/** What the records say together: one that lets it load beats one that does not; `undefined` when none knows it as it is. */
+/** What the first record says that knows it as it is, nearest first: a no below holds (T1). */
 export function recall(records: readonly TrustRecord[], item: PlanItem): Recalled | undefined {
-  const verdicts = records.map((record) => recallFrom(record, item));
-  return verdicts.find((each) => each === "loaded") ?? verdicts.find((each) => each !== undefined);
+  return records.map((record) => recallFrom(record, item)).find((each) => each !== undefined);
 }
 
 function recallFrom(record: TrustRecord, item: PlanItem): Recalled | undefined {
-  if (record.decision === "denied") return "held";
   const known = findKnown(record, item);
   const isSame = known !== undefined && item.digest !== "" && known.digest === item.digest;
   if (record.bound === "content" && !isSame) return undefined;
-  return known?.held !== true && allowsGrade(record.decision, item.grade) ? "loaded" : "held";
+  const isAllowed = record.decision !== "denied" && allowsGrade(record.decision, item.grade);
+  return isAllowed && known?.held !== true ? "loaded" : "held";
 }
 
 /** Tells what an answer lets load: `text` no more than words for the model. */

@@ -28,11 +28,15 @@ export function wordAnswer(said: Said): TrustChange | undefined {
   return { key, decision, bound, below, decidedBy, ...enterItems(said, decision, items) };
 }
 
-/** Words an answer about one resource of a project; all else stays as it is remembered. */
+/** Words an answer about one resource of a project; all else stays as it is remembered, but for a no to the whole. */
 export function wordAnswerAbout(only: PlanItem, said: Said): TrustChange | undefined {
-  const { answer, plan, decidedBy, before } = said;
+  const { answer, plan, decidedBy } = said;
   if (answer === "not-now") return undefined;
   const isYes = answer === "content" || answer === "folder" || (answer === "text" && only.grade === "text");
+  const isDenied = said.before?.decision === "denied";
+  // Where all is denied, a single no says nothing new; a single yes says nothing of the rest.
+  if (isDenied && !isYes) return undefined;
+  const before = isDenied ? undefined : said.before;
   const item: PlanItem = { ...only, verdict: isYes ? "loaded" : "held" };
   return {
     key: plan.project,
@@ -40,7 +44,7 @@ export function wordAnswerAbout(only: PlanItem, said: Said): TrustChange | undef
     bound: before?.bound ?? "content",
     below: before?.below ?? false,
     decidedBy,
-    ...enterItems(said, "trusted", [item]),
+    ...enterItems({ ...said, before }, "trusted", [item]),
   };
 }
 

@@ -197,14 +197,14 @@ function toResource(
   text: () => string,
   frontmatterOf: FrontmatterOf,
 ): Resource {
-  return {
+  return Object.freeze({
     ...known,
-    state: "loaded",
+    state: "loaded" as const,
     text,
     get frontmatter() {
       return frontmatterOf(known.kind, text);
     },
-  };
+  });
 }
 
 function textsOf(value: unknown): string[] {

@@ -13,6 +13,7 @@ import { ClosureReader } from "./closure.ts";
 import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
 import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
 import { ProjectView, Refusal, type ScanLimits } from "./file-view.ts";
+import { MAX_PATH } from "./manifest.ts";
 import { isScript, readMembers } from "./members.ts";
 import { MAX_PATTERNS } from "./pattern.ts";
 import { foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
@@ -30,6 +31,7 @@ import {
 } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
 import type { SettingsStore } from "./settings.ts";
+import { MAX_POINTER_BYTES } from "./worktree.ts";
 
 export interface ScanInput {
   places: Places;
@@ -158,7 +160,19 @@ class Scan {
 
   finish(): LoadPlan {
     const { boundary, cwd } = this.input.places;
+    if ([...this.items.values()].some(({ verdict }) => verdict === "held")) this.readPointer(join(boundary, ".git"));
     return createPlan({ project: boundary, cwd }, [...this.items.values()], this.view.contents);
+  }
+
+  /** Of a linked worktree: the question says which repository it belongs to. */
+  private readPointer(git: string): void {
+    if (this.view.kindOf(git) !== "file") return;
+    try {
+      this.view.read(git, MAX_POINTER_BYTES);
+    } catch (thrown) {
+      // What is no short text is no pointer.
+      if (!(thrown instanceof Refusal)) throw thrown;
+    }
   }
 
   private addAll(found: readonly Found[], claim: Claim): void {
@@ -216,6 +230,10 @@ class Scan {
 
   private async findListed(kind: FoundKind, folder: string, entry: string): Promise<Found[]> {
     const { boundary, home } = this.input.places;
+    if (entry.length > MAX_PATH) {
+      const settings = join(folder, "settings.json");
+      return [{ path: settings, root: settings, refusal: "lists a path that is longer than paths can be" }];
+    }
     const path = resolveFrom(folder, entry, home);
     const refusal = findWayOut(boundary, path);
     return refusal ? [{ path, root: path, refusal }] : find(kind, this.view, path);

@@ -8,14 +8,12 @@
  * 1. A file of the project that is no member is refused, whoever asks for it, unless the decision holds for the folder
  *    whatever it becomes.
  * 2. What is taken away stays refused: who was served once is kept shut.
- * 3. Node keeps every module that it evaluated by its address. When one of them is to be other bytes, all addresses
- *    change.
  */
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { AgentError } from "@pi-agent/kernel";
 import { type FileKind, ProjectView, Refusal, readRegularFile, SCAN_LIMITS } from "./file-view.ts";
+import { type KeptByNode, keptOf } from "./kept-by-node.ts";
 import { ModuleResolver, type ModuleView, type Request, type Resolved } from "./module-resolver.ts";
 import { foldersUpTo, isInside, realPathOf } from "./places.ts";
 import { contentOf } from "./plan.ts";
@@ -31,28 +29,22 @@ interface Members {
 }
 
 const NOTHING: Members = { files: new Map(), links: new Map() };
-const ADDRESS_MARK = "pi-agent";
-const HOST_FILE = realPathOf(fileURLToPath(import.meta.url));
 
 export class ServedProject {
   readonly boundary: string;
+  readonly kept: KeptByNode;
   /** The host's own code lies in this project: somebody works on it. */
   readonly holdsHost: boolean;
   private readonly agentDir: string;
   private members = NOTHING;
   private resolver: ModuleResolver;
   private isFolderBound = false;
-  /** What Node evaluated since the addresses changed. */
-  private readonly evaluated = new Map<string, Buffer>();
-  private addresses = 0;
-  /** Modules that were evaluated at their plain addresses. */
-  private readonly required = new Map<string, Buffer>();
-
   /** `agentDir` is the person's own, wherever it lies. */
   constructor(boundary: string, agentDir: string) {
     this.boundary = boundary;
     this.agentDir = realPathOf(agentDir);
-    this.holdsHost = isInside(HOST_FILE, boundary);
+    this.holdsHost = isInside(realPathOf(fileURLToPath(import.meta.url)), boundary);
+    this.kept = keptOf(boundary);
     this.resolver = new ModuleResolver(createView(NOTHING, boundary), boundary);
   }
 
@@ -61,12 +53,7 @@ export class ServedProject {
     this.members = grant ? membersOf(grant) : NOTHING;
     this.isFolderBound = grant?.isFolderBound ?? false;
     this.resolver = new ModuleResolver(createView(this.members, this.boundary), this.boundary);
-    const isSame = ([path, bytes]: [string, Buffer]) => this.members.files.get(path)?.equals(bytes) ?? true;
-    if ([...this.evaluated].every(isSame)) return;
-    this.addresses++;
-    const { cache } = createRequire(import.meta.url);
-    for (const path of this.evaluated.keys()) delete cache[path];
-    this.evaluated.clear();
+    this.kept.renew(this.members.files);
   }
 
   /** Tells whether a real path is the project's. */
@@ -96,33 +83,9 @@ export class ServedProject {
     return readRegularFile(path, SCAN_LIMITS.fileBytes);
   }
 
-  /** Reads what Node is to evaluate; `undefined` for what it takes from the folder. */
-  readForNode(path: string): Buffer | undefined {
-    const bytes = this.members.files.get(path);
-    if (bytes) this.evaluated.set(path, bytes);
-    return bytes;
-  }
-
-  /** Tells whether Node may still hand out what stood at a path. */
-  isKept(path: string): boolean {
-    return this.required.has(path);
-  }
-
-  /** `require` knows a module by its path alone. Fails when Node would hand out what was there before. */
-  assertFirst(path: string, bytes: Buffer): void {
-    const first = this.required.get(path) ?? bytes;
-    this.required.set(path, first);
-    if (first.equals(bytes)) return;
-    throw new AgentError("extension_failed", `${path} is another module than the one that was required before.`, {
-      hint: "Start again: Node keeps the first one for as long as it runs.",
-    });
-  }
-
-  /** The address by which Node knows a file. */
-  addressOf(path: string): string {
-    const url = pathToFileURL(path);
-    if (this.addresses > 0) url.searchParams.set(ADDRESS_MARK, String(this.addresses));
-    return url.href;
+  /** The bytes of a member; `undefined` for what is none. */
+  bytesOf(path: string): Buffer | undefined {
+    return this.members.files.get(path);
   }
 
   typeOf(path: string): unknown {

@@ -1,5 +1,14 @@
 import { join } from "node:path";
-import { AgentError, type Json, type JsonObject, type Registered, type Services, type Undo } from "@pi-agent/kernel";
+import {
+  AgentError,
+  currentOwner,
+  type Json,
+  type JsonObject,
+  type Owner,
+  type Registered,
+  type Services,
+  type Undo,
+} from "@pi-agent/kernel";
 import { findMisfits } from "./json-check.ts";
 import type { FileProblem } from "./jsonc.ts";
 import { type OwnFile, parseOwnText, readOwnFile } from "./own-file.ts";
@@ -58,6 +67,14 @@ export function openSettings(options: { agentDir: string; namespaces?: () => Nam
 
 const NONE: Namespaces = new Map();
 
+/** The person's settings are not a project's to change, whatever it may run (T4). */
+function refuseProject({ name }: Owner): AgentError {
+  return new AgentError("setting_withheld", `${name} belongs to a project, and may not change your settings.`, {
+    hint: "Change them yourself, or keep the extension among your own.",
+    owner: name,
+  });
+}
+
 /**
  *   defaults ◄─ user ◄─ project, as its grades allow ◄─ overrides ──► merged
  */
@@ -110,6 +127,8 @@ class LayeredSettings implements SettingsStore {
   }
 
   async set(key: string, value: Json): Promise<void> {
+    const owner = currentOwner();
+    if (owner?.scope === "project") throw refuseProject(owner);
     this.#follow();
     this.#check(key, value);
     // One at a time within the process: they would only wait for each other's lock.

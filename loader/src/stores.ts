@@ -37,7 +37,11 @@ export function openStores(
     modelsFile,
     credentials,
     models: openModels({ registry, modelsFile, credentials, settings }),
-    environment: { env, agentDir: foreignAgentDir ?? agentDir, findProgram: (name) => programs.find(name) },
+    environment: Object.freeze({
+      env: Object.freeze({ ...env }),
+      agentDir: foreignAgentDir ?? agentDir,
+      findProgram: (name: string) => programs.find(name),
+    }),
     programs,
   };
 }

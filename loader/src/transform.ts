@@ -28,7 +28,7 @@ export function createTransform(options: {
 
 function keyOf({ source, filename, ts, async, jsx, interopDefault }: TransformOptions): string {
   // The compiler writes a file's own address into the text.
-  const place = source.includes("import.meta") ? filename : undefined;
+  const place = /\bmeta\b/.test(source) ? filename : undefined;
   const flags = JSON.stringify([TRANSFORM_VERSION, ts, async, jsx, interopDefault, place]);
   return createHash("sha256").update(`${flags}\n${source}`).digest("hex");
 }

@@ -32,8 +32,8 @@ export interface StoredTrust {
 
 /** Everything that is remembered. */
 export interface DecisionList {
-  /** Sorted by project. `isGone`: there is nothing at that path any more. */
-  decisions: (Omit<TrustRecord, "resources"> & { resources: number; file: string; isGone: boolean })[];
+  /** Sorted by project. `held` of the `resources` do not load. `isGone`: there is nothing at that path any more. */
+  decisions: (Omit<TrustRecord, "resources"> & { resources: number; held: number; file: string; isGone: boolean })[];
   /** What Pi's file says, without its `null`s. */
   plain: Record<string, boolean>;
   notes: StoredTrust["notes"];
@@ -95,7 +95,8 @@ export function plainPath(agentDir: string): string {
 }
 
 const RECORD_NAME = /^[0-9a-f]{64}\.json$/;
-const SET_ASIDE = "It was damaged and set aside when the next decision was saved; nothing reads it";
+const SET_ASIDE =
+  "It was damaged and set aside when the next decision was saved; nothing reads it, and you may delete it";
 
 function isSetAside(name: string): boolean {
   return /^(?:trust|[0-9a-f]{64})\.json\.damaged-/.test(name);
@@ -107,7 +108,9 @@ function recordName(key: string): string {
 
 function toListed({ record, file }: ReadRecord): DecisionList["decisions"][number] {
   const { resources, project } = record;
-  return { ...record, resources: Object.keys(resources).length, file, isGone: !lookAt(project) };
+  const all = Object.values(resources);
+  const held = all.filter((each) => each.held === true).length;
+  return { ...record, resources: all.length, held, file, isGone: !lookAt(project) };
 }
 
 function readRecords(stored: StoredTrust, agentDir: string): ReadRecord[] {

@@ -142,7 +142,7 @@ function assertCounts(agentDir: string, { project, decision }: TrustRecord): voi
 function notSaved(key: string, cause: unknown, folder: string): AgentError {
   const isHeld = isLocked(cause);
   const why = isHeld ? `another process is holding a lock in ${folder}` : wordTrustFault(cause);
-  const message = `What you said about ${toPrintable(key)} holds for this run only: ${why}.`;
+  const message = `What you said about ${toPrintable(key)} was not saved, and counts for this run only: ${why}.`;
   return new AgentError("trust_not_saved", message, {
     hint: isHeld
       ? `Say it again; if no other pi is running, remove ${folder}.lock and trust.json.lock beside it.`

@@ -42,6 +42,8 @@ export interface TrustGrant {
   readonly digests: ReadonlyMap<string, string>;
   /** It holds whatever the folder becomes: code that the plan does not name may be evaluated too. */
   readonly isFolderBound: boolean;
+  /** ISO 8601. */
+  readonly decidedAt: string;
   /** What was said in this very decision and is to be remembered. */
   readonly answer?: TrustAnswer;
 }
@@ -103,7 +105,8 @@ export async function settleTrust(plan: LoadPlan, evidence: Evidence): Promise<T
   const decided = judged.items.filter((_item, index) => plan.items[index]?.verdict === "held");
   const decision = nameDecision(decided, ruling);
   const digests = new Map(granted.map(({ id, digest }) => [id, digest]));
-  return issue({ key: plan.project, decision, decidedBy, plan: judged, digests, isFolderBound, answer });
+  const decidedAt = new Date().toISOString();
+  return issue({ key: plan.project, decision, decidedBy, decidedAt, plan: judged, digests, isFolderBound, answer });
 }
 
 /** Fails with `no_grant` for anything that `settleTrust` did not make for this project. */
@@ -140,7 +143,9 @@ async function decide(plan: LoadPlan, evidence: Evidence): Promise<Ruling> {
   const recalled = recallAll(held, stored);
   if (recalled.size === held.length) return ruleFromMemory(recalled, stored);
   const ruling = await decideNew({ plan, evidence, stored, recalled });
-  return ruling.answer === "never" ? ruling : { ...ruling, recalled };
+  // Both are said of the whole project, whatever was said of parts of it.
+  const isOfAll = ruling.answer === "never" || ruling.answer === "folder";
+  return isOfAll ? ruling : { ...ruling, recalled };
 }
 
 /** Decides about what no record knows as it is now. */
@@ -186,14 +191,17 @@ function toAnswer(said: unknown): TrustAnswer {
   return typeof said === "string" && Object.hasOwn(ANSWERS, said) ? (said as TrustAnswer) : "not-now";
 }
 
+const SAID: Record<TrustAnswer, string> = {
+  content: "you trust this content",
+  folder: "you trust this folder whatever it becomes",
+  text: "you said text only",
+  "not-now": "you said not now",
+  never: "you said never",
+};
+
 function take(answer: TrustAnswer, decidedBy: "command" | "code" | "prompt"): Ruling {
-  const because = answer === "never" ? "you said never" : answer === "text" ? "you said text only" : "you said not now";
-  return {
-    decision: ANSWERS[answer],
-    decidedBy,
-    because: decidedBy === "code" ? `the program said ${answer}` : because,
-    answer,
-  };
+  const because = decidedBy === "code" ? `the program said ${answer}` : SAID[answer];
+  return { decision: ANSWERS[answer], decidedBy, because, answer };
 }
 
 function takeVote({ trusted, isRemembered }: Vote): Ruling {

@@ -13,17 +13,17 @@ import { basename, dirname, join, resolve } from "node:path";
 import { readRegularFile } from "./file-view.ts";
 import { lookAt, realPathOf } from "./places.ts";
 
-// The longest path, with the word before it and the name after it.
-const MAX_BYTES = 4_200;
+/** The longest path, with the word before it and the name after it. */
+export const MAX_POINTER_BYTES = 4_200;
 
 /**
  * Finds the projects among `known` that are worktrees of the same repository as `boundary`, which is a linked one; all
  * are real paths. Nothing for a folder that is none, or that its repository does not know. Never fails.
  */
-export function findTwins(boundary: string, known: readonly string[]): string[] {
+export function findTwins(boundary: string, known: () => readonly string[]): string[] {
   const admin = readPointer(join(boundary, ".git"));
   if (admin === undefined) return [];
-  const twins = known.filter((project) => project !== boundary && worktreesAt(project) === dirname(admin));
+  const twins = known().filter((project) => project !== boundary && worktreesAt(project) === dirname(admin));
   return twins.length > 0 && isNamedBack(admin, boundary) ? twins : [];
 }
 
@@ -52,7 +52,7 @@ function isNamedBack(admin: string, worktree: string): boolean {
 function readLine(path: string, start = ""): string | undefined {
   if (!lookAt(path)?.isFile()) return undefined;
   try {
-    const [line = "", ...rest] = readRegularFile(path, MAX_BYTES).toString().split("\n");
+    const [line = "", ...rest] = readRegularFile(path, MAX_POINTER_BYTES).toString().split("\n");
     return line.startsWith(start) && rest.join("") === "" ? line.slice(start.length) : undefined;
   } catch {
     // What cannot be read is no proof.

@@ -220,9 +220,9 @@ test("T4, F028: a model that speaks a project's wire format gets no key, also wh
     /wire format evil-api/,
   );
   expect(await opened.credentials.resolve("acme", model)).toEqual({ apiKey: env.ACME_KEY });
-  await using custom = await open([...official, evil], {
+  await using other = await open([...official, evil], {
     env,
     files: { "models.json": { providers: { acme: { models: [{ id: "odd", api: "evil-api" }] } } } },
   });
-  expect(custom.credentials.hasKey("acme")).toBe(false);
+  expect(other.credentials.hasKey("acme")).toBe(false);
 });

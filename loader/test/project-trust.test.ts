@@ -106,13 +106,46 @@ test("one extension is allowed beside texts, and the others are not asked about 
   const at = await project({ files: { ...files, ".pi/extensions/b.ts": "export default () => { throw 1; };" } });
   const session = await loadIn(at, { mode: person("text") });
   expect(session.report.decision).toBe("text");
-  const plan = await session.trust.decide("content", { only: A });
+  const { plan } = await session.trust.decide("content", { only: A });
   expect(loaded(plan)).toEqual(expect.arrayContaining([A, PROMPT]));
   expect(open(plan)).toEqual([B]);
   const later = person();
   const { report } = await loadIn(at, { mode: later });
   expect(later.asked).toEqual([]);
   expect([report.decision, open(report.plan)]).toEqual(["partial", [B]]);
+});
+
+test.for<[TrustAnswer, string[]]>([
+  ["never", []],
+  ["content", [A]],
+])("T1: a %s about one extension of a denied project trusts nothing else", async ([answer, expected]) => {
+  const at = await project({ files: { ...files, ".pi/extensions/b.ts": files[".pi/extensions/a.ts"] } });
+  const session = await loadIn(at);
+  await session.trust.decide("never", { below: true });
+  await session.trust.decide(answer, { only: A });
+  expect(loaded(session.report.plan)).toEqual(expected);
+  const { report } = await loadIn(at);
+  expect(loaded(report.plan)).toEqual(expected);
+});
+
+test("T1: a no to one extension holds in a folder that is trusted whatever it becomes, and over a reload", async () => {
+  const at = await project({ files });
+  const session = await loadIn(at, { mode: person("folder") });
+  await session.trust.decide("never", { only: A });
+  await session.host.reload();
+  expect(loaded(session.report.plan)).toEqual([PROMPT]);
+  const later = person();
+  expect(loaded((await loadIn(at, { mode: later })).report.plan)).toEqual([PROMPT]);
+  expect(later.asked).toEqual([]);
+});
+
+test("this folder, whatever it becomes, is said of everything, also of what was said no to", async () => {
+  const at = await project({ files });
+  const session = await loadIn(at, { mode: person("text") });
+  await session.trust.decide("never", { only: A });
+  await at.write(".pi/extensions/b.ts", files[".pi/extensions/a.ts"]);
+  const { report } = await loadIn(at, { mode: person("folder") });
+  expect(loaded(report.plan)).toEqual(expect.arrayContaining([A, B, PROMPT]));
 });
 
 test("T10: what is trusted as before goes on in the same instance while something else is allowed or taken away", async () => {
@@ -130,8 +163,8 @@ test("T10: what is trusted as before goes on in the same instance while somethin
 test("a decision about one resource says nothing about the others", async () => {
   const at = await project({ files });
   const session = await loadIn(at);
-  expect(loaded(await session.trust.decide("content", { only: A }))).toEqual([A]);
-  expect(loaded(await session.trust.decide("never", { only: A }))).toEqual([]);
+  expect(loaded((await session.trust.decide("content", { only: A })).plan)).toEqual([A]);
+  expect(loaded((await session.trust.decide("never", { only: A })).plan)).toEqual([]);
   const asked = person("not-now");
   await loadIn(at, { mode: asked });
   expect(asked.asked.map(open)).toEqual([[PROMPT]]);
@@ -168,24 +201,24 @@ test("T10: a no in a running session takes effect at once: tools, hooks and text
   const { agent, host } = session;
   await agent.setModel(SCRIPTED_MODEL);
   await agent.input("Go.");
-  const marks = globalThis as { isWaiting?: boolean; wasAborted?: boolean; hookCalls?: number };
-  await expect.poll(() => marks.isWaiting).toBe(true);
+  const seen = globalThis as { isWaiting?: boolean; wasAborted?: boolean; hookCalls?: number };
+  await expect.poll(() => seen.isWaiting).toBe(true);
   await session.trust.decide("never");
-  expect(marks.wasAborted).toBe(true);
+  expect(seen.wasAborted).toBe(true);
   await agent.settled();
   expect([...agent.registry("tool").keys()]).toEqual([]);
   expect(host.resources.list("prompt")).toEqual([]);
-  const calls = marks.hookCalls;
+  const calls = seen.hookCalls;
   await agent.input("And now?");
   await agent.settled();
-  expect(marks.hookCalls).toBe(calls);
+  expect(seen.hookCalls).toBe(calls);
   const sent = JSON.stringify(provider.requests.at(-1)?.messages);
   expect(sent).toContain("no longer trusts");
   expect(sent).toContain(A);
   const later = person("content");
   await loadIn(at, { mode: later });
   expect(later.asked).toEqual([]);
-  for (const name of ["isWaiting", "wasAborted", "hookCalls"] as const) delete marks[name];
+  for (const name of ["isWaiting", "wasAborted", "hookCalls"] as const) delete seen[name];
 });
 
 test("what a command says takes the place of --approve, also after a reload", async () => {
@@ -201,7 +234,7 @@ test("a decision where only the plan was asked for is remembered, and runs nothi
   const at = await project({ files: {} });
   await at.write(".pi/extensions/a.ts", canary(at, "a"));
   const session = await loadIn(at, { isPlanOnly: true });
-  const plan = await session.trust.decide("content");
+  const { plan } = await session.trust.decide("content");
   expect(loaded(plan)).toEqual([A]);
   expect(marks(at)).toEqual([]);
   await loadIn(at);
@@ -211,7 +244,7 @@ test("a decision where only the plan was asked for is remembered, and runs nothi
 test("what is forgotten is asked about again", async () => {
   const at = await project({ files });
   const session = await loadIn(at, { mode: person("content") });
-  expect(loaded(await session.trust.forget())).toEqual([]);
+  expect(loaded((await session.trust.forget()).plan)).toEqual([]);
   const asked = person();
   await loadIn(at, { mode: asked });
   expect(asked.asked.map(open)).toEqual([[A, PROMPT]]);
@@ -223,7 +256,7 @@ test("F041: what cannot be saved holds for this run, and that is said", async ()
   const session = await loadIn(at, { mode: person("content") });
   expect(session.report.decision).toBe("trusted");
   expect(session.report.problems.map(({ code }) => code)).toContain("trust_not_saved");
-  await session.trust.decide("never");
+  expect((await session.trust.decide("never")).fault).toMatchObject({ code: "trust_not_saved" });
   expect(loaded(session.report.plan)).toEqual([]);
   await session.host.reload();
   expect(loaded(session.report.plan)).toEqual([]);

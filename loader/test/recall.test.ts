@@ -33,14 +33,15 @@ test("T2: a content-bound record knows exactly the content that it was made abou
   expect(recall([record({ bound: "content" })], { ...extension, id: "__proto__", digest: "" })).toBeUndefined();
 });
 
-test("what was asked about and not allowed stays held, whatever the record says of the rest", async () => {
+test("T1: what was asked about and not allowed stays held, whatever the record, or one above, says of the rest", async () => {
   const at = await project({ files: { ".pi/extensions/a.ts": "1" } });
   const [item] = (await planOf(at)).items as [PlanItem];
   const { id, kind, digest } = item;
   const resources = { [id]: { kind, digest, members: {}, held: true } };
   expect(recall([record({ resources })], item)).toBe("held");
   expect(recall([record({ bound: "content", resources })], item)).toBe("held");
-  expect(recall([record({ resources }), record()], item)).toBe("loaded");
+  expect(recall([record({ resources }), record()], item)).toBe("held");
+  expect(recall([record({ bound: "content" }), record()], item)).toBe("loaded");
 });
 
 test("T2: a change names the files that came, went and became others, against the latest record", async () => {

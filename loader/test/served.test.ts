@@ -412,3 +412,43 @@ test("T3: a dependency may name what is no member, as for a program of its own, 
   ]);
   expect(marks(at)).toEqual([]);
 });
+
+test("T3: another agent of the same process gets what is there now, and not what Node kept of the one before", async () => {
+  const at = await project({
+    files: {
+      ".pi/extensions/x.ts":
+        "import { esm } from 'esm-dep';\nimport cjs from 'cjs-dep';\nexport default () => [esm, cjs];",
+      "node_modules/esm-dep/package.json": `{ "type": "module", "exports": "./index.js" }`,
+      "node_modules/esm-dep/index.js": "export const esm = 1;",
+      "node_modules/cjs-dep/index.js": "module.exports = 1;",
+    },
+  });
+  const load = async () => {
+    const importer = importerIn(at);
+    importer.serve(await grantFor(at));
+    const answer = await run(importer, join(at.path, ".pi/extensions/x.ts"));
+    importer.dispose();
+    return answer;
+  };
+  expect(await load()).toEqual([1, 1]);
+  await at.write("node_modules/esm-dep/index.js", "export const esm = 2;");
+  await at.write("node_modules/cjs-dep/index.js", "module.exports = 2;");
+  expect(await load()).toEqual([2, 2]);
+});
+
+test("T10: a module of CommonJS that Node kept is refused too once it is taken away", async () => {
+  const at = await project({
+    files: {
+      ".pi/extensions/x.ts":
+        "import { again } from 'cjs-dep';\nexport default () => () => { try { return again(); } catch (error) { return error.code; } };",
+      "node_modules/cjs-dep/index.js": "require('./inner.js');\nexports.again = () => require('./inner.js');",
+      "node_modules/cjs-dep/inner.js": "module.exports = 'inner';",
+    },
+  });
+  const importer = importerIn(at);
+  importer.serve(await grantFor(at));
+  const again = (await run(importer, join(at.path, ".pi/extensions/x.ts"))) as () => string;
+  expect(again()).toBe("inner");
+  importer.serve(await grantFor(await project()));
+  expect(again()).toBe("not_a_member");
+});

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -73,30 +73,35 @@ test("our own check and an independent validator take the same files", () => {
 // ---------------------------------------------------------------- damage
 
 test("T6, F041: damage makes no yes: where one counts, every file is whole, and says nothing else", async () => {
-  const at = await project();
-  await mkdir(join(at.agentDir, "trust.d"), { mode: 0o700 });
-  const read = (files: { record: Uint8Array | string; plain: Uint8Array | string }) => {
-    writeFileSync(recordPath(at.agentDir, at.path), files.record, { mode: 0o600 });
-    writeFileSync(plainPath(at.agentDir), files.plain, { mode: 0o600 });
-    return readTrust(at.agentDir, at.path);
-  };
+  const [at, other] = [await project(), await project()];
   const denied = JSON.stringify(record(at.path), null, 2);
-  const trusted = JSON.stringify(record(at.path, { decision: "trusted", bound: "folder" }), null, 2);
-  const never = JSON.stringify({ "/a": true, [at.path]: false, "/b": null }, null, 2);
+  const trusted = JSON.stringify(record(other.path, { decision: "trusted", bound: "folder" }), null, 2);
+  const never = JSON.stringify({ "/a": true, [other.path]: false, "/b": null }, null, 2);
+  await at.write(plainPath(at.agentDir), "{}");
+  await other.write(recordPath(other.agentDir, other.path), trusted);
+  await mkdir(join(at.agentDir, "trust.d"));
   fc.assert(
     fc.property(damage(denied), damage(never), (ofRecord, ofPlain) => {
-      const { approvals } = read({ record: ofRecord, plain: "{}" });
+      writeNew(recordPath(at.agentDir, at.path), ofRecord);
+      const { approvals } = readTrust(at.agentDir, at.path);
       const said = approvals.length > 0 ? readAnotherWay(ofRecord, "record") : {};
       expect(said, ofRecord.toString()).not.toMatchObject({ decision: "denied" });
-      const beside = read({ record: trusted, plain: ofPlain });
+      writeNew(plainPath(other.agentDir), ofPlain);
+      const beside = readTrust(other.agentDir, other.path);
       const isYes = beside.approvals.length > 0 && beside.denial === undefined;
       // What is left may be a whole file that says something else: nobody can tell that from what was written.
       const plain = isYes ? readAnotherWay(ofPlain, "plain") : {};
-      expect(plain, ofPlain.toString()).not.toMatchObject({ [at.path]: false });
+      expect(plain, ofPlain.toString()).not.toMatchObject({ [other.path]: false });
     }),
     { numRuns: NUM_RUNS },
   );
 });
+
+/** Puts a new file there: writing into the old one, the file system would wait for the disk. */
+function writeNew(path: string, bytes: Uint8Array): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, bytes, { mode: 0o600 });
+}
 
 /** What the bytes say, as found with another parser and validator. Fails where two readers could differ about it. */
 function readAnotherWay(bytes: Buffer, kind: "plain" | "record"): object {

@@ -1,36 +1,14 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import type { TempProject } from "../../test/kit/src/index.ts";
-import { findBoundary } from "../src/places.ts";
+import { expect, test } from "vitest";
 import { toPrintable } from "../src/printable.ts";
-import { listDecisions, readTrust, recordPath, type TrustRecord } from "../src/trust-store.ts";
+import { listDecisions, readTrust, recordPath } from "../src/trust-store.ts";
+import { record, store, writePlain } from "./deciding.ts";
 import { makePipe, project } from "./loading.ts";
 
 const isRoot = process.getuid?.() === 0;
-
-function record(key: string, more: Partial<TrustRecord> = {}): TrustRecord {
-  const decided = { decidedAt: "2026-11-30T00:00:00.000Z", decidedBy: "prompt" };
-  return {
-    version: 1,
-    project: key,
-    bound: "folder",
-    decision: "trusted",
-    below: false,
-    resources: {},
-    ...decided,
-    ...more,
-  };
-}
-
-function store(at: TempProject, key: string, value: unknown): Promise<string> {
-  return at.write(recordPath(at.agentDir, key), typeof value === "string" ? value : JSON.stringify(value));
-}
-
-const plain = (at: TempProject, value: unknown) =>
-  at.write(join(at.agentDir, "trust.json"), typeof value === "string" ? value : JSON.stringify(value));
 
 test("without trust files nothing is remembered, and nothing was read", async () => {
   const at = await project();
@@ -72,13 +50,13 @@ test("F032: a no holds: the project's own, an ancestor's of Pi, an ancestor's of
   await store(at, at.path, record(at.path, { decision: "denied", below: true }));
   expect(readTrust(at.agentDir, join(at.path, "repo")).denial).toBe(recordPath(at.agentDir, at.path));
   await rm(recordPath(at.agentDir, at.path));
-  await plain(at, { [at.path]: false, [join(at.path, "sub")]: true });
+  await writePlain(at, { [at.path]: false, [join(at.path, "sub")]: true });
   expect(readTrust(at.agentDir, join(at.path, "sub")).denial).toBe(join(at.agentDir, "trust.json"));
 });
 
 test("a yes of Pi counts only for the project itself, and only with a folder-bound record of ours", async () => {
   const at = await project({ files: { "sub/x": "" } });
-  await plain(at, { [at.path]: true });
+  await writePlain(at, { [at.path]: true });
   const alone = readTrust(at.agentDir, at.path);
   expect(alone.approvals).toEqual([]);
   expect(alone.notes[0]?.message).toContain("whatever it becomes");
@@ -104,7 +82,7 @@ test.each([
 ])("T6, F041: a trust.json that is %s says nothing, is reported and left as it is", async (_what, text) => {
   const at = await project();
   const content = text.replaceAll("KEY", at.path);
-  await plain(at, content);
+  await writePlain(at, content);
   const stored = readTrust(at.agentDir, at.path);
   expect(stored).toMatchObject({ approvals: [], notes: [{ path: join(at.agentDir, "trust.json") }] });
   expect(await readFile(join(at.agentDir, "trust.json"), "utf8")).toBe(content);
@@ -191,7 +169,7 @@ test("T6: a trust.d that is no folder, and a link to one, say no yes", async () 
 
 test("T6: a trust.json that Pi is just writing is read again when it is whole", async () => {
   const at = await project();
-  await plain(at, "");
+  await writePlain(at, "");
   await mkdir(join(at.agentDir, "trust.json.lock"));
   const file = JSON.stringify(join(at.agentDir, "trust.json"));
   const text = JSON.stringify(JSON.stringify({ [at.path]: false }));
@@ -204,96 +182,6 @@ test("T6: a trust.json that Pi is just writing is read again when it is whole", 
   await once(child, "exit");
 });
 
-// ---------------------------------------------------------------- keys
-
-test("F034: a name that only begins like an approved one, or is spelled almost like it, is another project", async () => {
-  const at = await project();
-  const names = ["a", "A", "abc", "a-b", "a_b", "a.", "a ", "caf\u00e9", "cafe\u0301", "x/y", "x__y", "\u202ea"];
-  for (const name of names) {
-    const key = join(at.path, name);
-    await mkdir(key, { recursive: true });
-    await store(at, key, record(key, { below: true }));
-    const known = names.filter((other) => readTrust(at.agentDir, join(at.path, other)).approvals.length > 0);
-    expect(known).toEqual([name]);
-    await rm(recordPath(at.agentDir, key));
-    await plain(at, { [key]: false });
-    expect(names.filter((other) => readTrust(at.agentDir, join(at.path, other)).denial)).toEqual([name]);
-    await plain(at, {});
-  }
-});
-
-test("F034, attack 28: a folder has one key however it is reached, and a link that leads elsewhere another", async () => {
-  const at = await project({ files: { "real/a/x": "", "real/b/x": "" } });
-  const [a, b, link] = ["real/a", "real/b", "link"].map((name) => join(at.path, name)) as [string, string, string];
-  await symlink(a, link);
-  await store(at, a, record(a));
-  const spellings = [a, `${a}/`, join(at.path, "real/./a"), `${at.path}/real/b/../a`, link, `${link}/`];
-  const known = (cwd: string) => readTrust(at.agentDir, findBoundary(cwd)).approvals.length > 0;
-  expect(spellings.map(known)).toEqual(spellings.map(() => true));
-  await rm(link);
-  await symlink(b, link);
-  expect([link, b].map(known)).toEqual([false, false]);
-});
-
-test("attack 28: the same folder mounted elsewhere is another place", async ({ skip }) => {
-  const at = await project({ files: { "a/x": "", "b/y": "" } });
-  const [a, b] = ["a", "b"].map((name) => join(at.path, name)) as [string, string];
-  try {
-    execFileSync("mount", ["--bind", a, b], { stdio: "ignore" });
-  } catch {
-    skip("needs the right to mount");
-  }
-  onTestFinished(() => void execFileSync("umount", [b]));
-  await store(at, a, record(a));
-  expect([a, b].map((cwd) => readTrust(at.agentDir, findBoundary(cwd)).approvals.length)).toEqual([1, 0]);
-});
-
-test("attack 26: an approval made and below ends at each repository inside, however that is linked", async () => {
-  const files = { "sub/x": "", "clone/.git/HEAD": "", "submodule/.git": "gitdir: ../.git/modules/x", "linked/x": "" };
-  const at = await project({ files });
-  await symlink("../nowhere", join(at.path, "linked/.git"));
-  await store(at, at.path, record(at.path, { below: true }));
-  const names = ["sub", "clone", "submodule", "linked"];
-  const known = names.map((name) => readTrust(at.agentDir, findBoundary(join(at.path, name))).approvals.length);
-  expect(known).toEqual([1, 0, 0, 0]);
-});
-
-test("T1: a no below an approval holds, in our records and in Pi's file", async () => {
-  const at = await project({ files: { "sub/deep/x": "" } });
-  const [sub, deep] = ["sub", "sub/deep"].map((name) => join(at.path, name)) as [string, string];
-  await store(at, at.path, record(at.path, { below: true }));
-  await store(at, sub, record(sub, { decision: "denied", below: true }));
-  expect([sub, deep].map((key) => readTrust(at.agentDir, key).denial)).toEqual(
-    [1, 2].map(() => recordPath(at.agentDir, sub)),
-  );
-  await rm(recordPath(at.agentDir, sub));
-  await plain(at, { [at.path]: true, [sub]: false, [deep]: true });
-  expect([sub, deep].every((key) => readTrust(at.agentDir, key).denial)).toBe(true);
-  expect(readTrust(at.agentDir, at.path).denial).toBeUndefined();
-});
-
-test.runIf(isRoot)("T6: another user's record, folder or group never says yes; their no is taken", async () => {
-  const at = await project();
-  const path = await store(at, at.path, record(at.path));
-  const isApproved = () => readTrust(at.agentDir, at.path).approvals.length > 0;
-  expect(isApproved()).toBe(true);
-  for (const each of [path, join(at.agentDir, "trust.d")]) {
-    await chown(each, 65534, 65534);
-    expect(isApproved()).toBe(false);
-    await chown(each, 0, 65534);
-    await chmod(each, 0o770);
-    expect(isApproved()).toBe(false);
-    await chown(each, 0, 0);
-    await chmod(each, 0o700);
-    expect(isApproved()).toBe(true);
-  }
-  await store(at, at.path, record(at.path, { decision: "denied" }));
-  await chown(path, 65534, 65534);
-  expect(readTrust(at.agentDir, at.path).denial).toBe(path);
-});
-
-// ---------------------------------------------------------------- everything
-
 test("all decisions are listed, with what is gone, what Pi says, and what cannot be believed", async () => {
   const at = await project();
   const gone = join(at.path, "gone");
@@ -303,7 +191,7 @@ test("all decisions are listed, with what is gone, what Pi says, and what cannot
   const foreign = await store(at, "/foreign", record("/another"));
   const open = await store(at, "/open", record("/open"));
   await chmod(open, 0o666);
-  await plain(at, { [gone]: false, "/x": null, "/y": true });
+  await writePlain(at, { [gone]: false, "/x": null, "/y": true });
   const listed = listDecisions(at.agentDir);
   expect(listed.decisions).toMatchObject([
     { project: at.path, resources: 1, isGone: false, file: recordPath(at.agentDir, at.path) },
@@ -318,7 +206,7 @@ test("all decisions are listed, with what is gone, what Pi says, and what cannot
 test("attack 24: a note spells out what would hide or move text", async () => {
   const at = await project();
   await store(at, at.path, record("/x\u001b[2K\u202e"));
-  await plain(at, `{ "\\u001b[2K": 1 }`);
+  await writePlain(at, `{ "\\u001b[2K": 1 }`);
   const messages = readTrust(at.agentDir, at.path).notes.map(({ message }) => message);
   expect(messages).toHaveLength(2);
   expect(messages.map(toPrintable)).toEqual(messages);

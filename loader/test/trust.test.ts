@@ -142,6 +142,7 @@ test("a grant is made by settleTrust, for one project, and by nothing else", asy
     plan: grant.plan,
     digests: new Map(),
     isFolderBound: true,
+    decidedAt: "",
   };
   expect(() => assertGrant(forged, "/p")).toThrow(noGrant);
   expect(Object.isFrozen(grant)).toBe(true);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Agent, ExtensionEntry, JsonObject } from "@pi-agent/kernel";
+import type { Agent, Extension, ExtensionEntry, JsonObject } from "@pi-agent/kernel";
 import type { LoadMode } from "@pi-agent/loader";
 import { SCRIPTED_MODEL, scriptedProvider, type TempProjectOptions } from "@pi-agent/testing";
 import tools from "@pi-agent/tools";
@@ -359,28 +359,54 @@ test("E9: while the gate cannot tell, the call is refused", async () => {
   expect(await project.call("bash", { command: "echo still" })).toMatchObject({ isError: false });
 });
 
-test("E9: the tools of a child agent write to nothing protected, since nobody is asked for it", async () => {
-  let child: Agent | undefined;
-  const project = await bench({}, { mode: person(true).mode });
-  const calls = [{ name: "write", arguments: { path: ".pi/extensions/x.ts", content: "x" } }];
-  const script = [{ calls }, { text: "Done." }];
-  await project.agent.extend([
-    {
-      owner: { name: "parent", scope: "inline" },
-      extension: (pi) => {
-        pi.registerCommand("child", {
-          handler: async (_args, ctx) => {
-            child = ctx.createAgent({ extensions: [tools as never, scriptedProvider(script)], model: SCRIPTED_MODEL });
-            await child.run("Go.");
-          },
-        });
+test.for([
+  ["the person agrees", true],
+  ["the person does not agree", false],
+] as const)(
+  "E9, E8: the tools of a child agent, whoever brings them, are held as its parent's: %s",
+  async ([, answer]) => {
+    let child: Agent | undefined;
+    const { mode, questions } = person(answer);
+    const project = await bench({}, { mode });
+    const calls = ["write", "touch"].map((name) => ({
+      name,
+      arguments: { path: `.pi/extensions/${name}.ts`, content: "x" },
+    }));
+    const script = [{ calls }, { text: "Done." }];
+    const foreign: Extension = (pi) =>
+      void pi.registerTool({
+        name: "touch",
+        description: "Makes a file.",
+        parameters: { type: "object", properties: { path: { type: "string" }, content: { type: "string" } } },
+        touches: (args) => ({ read: [], write: [String(args.path)] }),
+        async execute(_id, args, _signal, _update, ctx) {
+          const path = resolve(ctx.cwd, String(args.path));
+          mkdirSync(dirname(path), { recursive: true });
+          writeFileSync(path, "x");
+          return { content: [] };
+        },
+      });
+    await project.agent.extend([
+      {
+        owner: { name: "parent", scope: "inline" },
+        extension: (pi) => {
+          pi.registerCommand("child", {
+            handler: async (_args, ctx) => {
+              const extensions = [tools as never, foreign, scriptedProvider(script)];
+              child = ctx.createAgent({ extensions, model: SCRIPTED_MODEL });
+              await child.run("Go.");
+            },
+          });
+        },
       },
-    },
-  ]);
-  await project.agent.input("/child");
-  expect(lastResult(child!).text).toContain("nobody was asked about it");
-  expect(existsSync(join(project.path, ".pi"))).toBe(false);
-});
+    ]);
+    await project.agent.input("/child");
+    expect(questions).toHaveLength(2);
+    const made = ["write", "touch"].map((name) => existsSync(join(project.path, `.pi/extensions/${name}.ts`)));
+    expect(made).toEqual([answer, answer]);
+    expect(lastResult(child!).isError).toBe(!answer);
+  },
+);
 
 test("T7: what the agent wrote with the person's agreement is held at the next reload, and asked about", async () => {
   const asked: string[][] = [];

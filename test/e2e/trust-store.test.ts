@@ -153,7 +153,9 @@ test("F041: a store in a folder that this user may not write to says that nothin
   await chmod(agentDir, 0o700);
   expect(JSON.parse(text.toString())).toMatchObject({
     code: "trust_not_saved",
-    message: expect.stringMatching(/^What you said about \/x holds for this run only: E(ACCES|PERM)/),
+    message: expect.stringMatching(
+      /^What you said about \/x was not saved, and counts for this run only: E(ACCES|PERM)/,
+    ),
     hint: expect.any(String),
   });
   expect(readFileSync(join(agentDir, "trust.json"), "utf8")).toBe(before);

@@ -61,13 +61,11 @@ function readPackage(folder: string): Package {
         moduleRequest ? [{ from, specifier: moduleRequest.value, isType }] : [],
       ),
     ),
-    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => ({
-      from,
-      specifier: readFileSync(join(ROOT, from), "utf8")
-        .slice(start, end)
-        .replace(/^["'`]|["'`]$/g, ""),
-      isType: false,
-    })),
+    ...module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+      const written = readFileSync(join(ROOT, from), "utf8").slice(start, end);
+      // What is computed names no package.
+      return /^["'`]/.test(written) ? [{ from, specifier: written.slice(1, -1), isType: false }] : [];
+    }),
   ]);
   return {
     name: manifest.name,

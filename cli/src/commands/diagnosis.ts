@@ -40,9 +40,11 @@ export async function diagnose({ agent, host, report }: BuiltInIo): Promise<Diag
   const extensions = listExtensions(agent, report);
   const plan = checkPlan(report, host);
   const damaged = listDecisions(report.agentDir).notes;
+  // What was set aside harms nobody: it is told, and counts as no fault.
+  const isHarmless = ({ path }: (typeof damaged)[number]) => path.includes(".json.damaged-");
   const isWell =
     report.problems.length === 0 &&
-    damaged.length === 0 &&
+    damaged.every(isHarmless) &&
     plan.every(({ isAsPlanned }) => isAsPlanned) &&
     extensions.every(({ state }) => state === "loaded");
   const { cwd, boundary, agentDir, decision, decidedBy } = report;

@@ -5,10 +5,10 @@ import { forgetTrust, listDecisions, type PlanItem } from "@pi-agent/loader";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { printError, printWarning, toProblem } from "../print-error.ts";
 import type { Problem } from "../problem.ts";
-import { formatTable } from "../table.ts";
 import { toTerminalName } from "../terminal-text.ts";
 import { judgeRequest, performTrust, type TrustTarget } from "../trust/perform.ts";
 import { parseRequest, type TrustRequest } from "../trust/request.ts";
+import { describeDecisions } from "../trust/status.ts";
 import { findTarget } from "../trust/target.ts";
 import type { BuiltInIo } from "./built-in.ts";
 
@@ -55,22 +55,9 @@ async function forgetGone(target: string, { report, host, output }: BuiltInIo): 
 }
 
 function listAll({ isJson }: TrustRequest, { report, output }: BuiltInIo): number {
-  const { decisions, plain, notes } = listDecisions(report.agentDir);
-  if (isJson) output.write(`${JSON.stringify({ decisions, plain, notes }, null, 2)}\n`);
-  else {
-    const rows = decisions.map(({ project, decision, bound, below, resources, decidedAt, decidedBy, isGone }) => {
-      const scope = decision === "denied" ? "" : bound;
-      const folder = `${project}${below ? " and below" : ""}${isGone ? " (gone)" : ""}`;
-      return [decision, scope, String(resources), decidedAt, decidedBy, folder];
-    });
-    const plainRows = Object.entries(plain).map(([folder, said]) => [String(said), "", "", "", "trust.json", folder]);
-    const all = [["decision", "bound to", "resources", "when", "by", "project"], ...rows, ...plainRows];
-    const isEmpty = all.length === 1;
-    output.write(
-      isEmpty ? "Nothing was decided yet.\n" : formatTable(all.map((row) => row.map((cell) => toTerminalName(cell)))),
-    );
-  }
-  for (const { path, message } of notes) printWarning({ what: `${path}: ${message}` });
+  const listed = listDecisions(report.agentDir);
+  output.write(isJson ? `${JSON.stringify(listed, null, 2)}\n` : describeDecisions(listed));
+  if (!isJson) for (const { path, message } of listed.notes) printWarning({ what: `${path}: ${message}` });
   return EXIT_CODES.answered;
 }
 

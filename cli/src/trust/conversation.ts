@@ -4,7 +4,7 @@ import type { PlanItem } from "@pi-agent/loader";
 import { printError } from "../print-error.ts";
 import type { Problem } from "../problem.ts";
 import type { Terminal } from "../terminal.ts";
-import { judgeRequest, performTrust, type TrustTarget } from "./perform.ts";
+import { answerTrust, judgeRequest, performTrust, type TrustTarget } from "./perform.ts";
 import { askAnew } from "./question.ts";
 import { parseRequest } from "./request.ts";
 import { describeAnswer, describeStatus } from "./status.ts";
@@ -42,8 +42,12 @@ async function askThere({ terminal, signal, write, report, trust }: TrustTalk): 
   const { digest } = report.plan;
   const answer = await askAnew(terminal, report.plan, signal);
   // What was shown is what is answered about, not what the project has become meanwhile.
-  const plan = answer === "not-now" ? report.plan : await trust.decide(answer, { digest });
-  write(describeAnswer(plan, { answer, when: "now" }));
+  const isLeft = answer === "not-now";
+  write(
+    isLeft
+      ? describeAnswer(report.plan, { answer, when: "now" })
+      : await answerTrust(trust, { answer, scope: { digest }, when: "now" }),
+  );
 }
 
 async function answerThere(talk: TrustTalk, words: readonly string[]): Promise<Problem | undefined> {
@@ -58,7 +62,6 @@ async function answerThere(talk: TrustTalk, words: readonly string[]): Promise<P
     if (problem) return problem;
     ({ item } = found);
   }
-  if (request.verb === "list") return { what: "/trust list is not there", hint: "write in a shell: pi trust list" };
   talk.write(await performTrust(talk, request, { item, when: "now" }));
   return undefined;
 }

@@ -1,12 +1,11 @@
 /** Carries out what was asked of trust about one project, for the sub-command and for a conversation alike. */
-import type { Loaded, PlanItem } from "@pi-agent/loader";
-import { listDecisions } from "@pi-agent/loader";
+import { type Loaded, listDecisions, type PlanItem, type TrustAnswer, type TrustScope } from "@pi-agent/loader";
 import type { Problem } from "../problem.ts";
 import { describeDifference } from "./difference.ts";
 import { recallProject } from "./memory.ts";
 import { describePlan, toData } from "./plan-table.ts";
 import { answerOf, type TrustRequest } from "./request.ts";
-import { describeAnswer, describeForgotten, describeStatus, type When } from "./status.ts";
+import { describeAnswer, describeDecisions, describeForgotten, describeStatus, type When } from "./status.ts";
 
 export type TrustTarget = Pick<Loaded, "report" | "trust">;
 
@@ -19,19 +18,26 @@ export async function performTrust(
   const { verb, isBelow: below, isJson } = request;
   const answer = answerOf(request);
   if (answer !== undefined) {
-    const plan = await trust.decide(answer, { only: item?.id, below });
-    assertSaved(report);
-    return describeAnswer(plan, { answer, item, below, when });
+    return answerTrust(trust, { answer, scope: { only: item?.id, below }, item, when });
   }
   if (verb === "forget") {
-    const { decisions, plain } = listDecisions(report.agentDir);
-    const { project } = report.plan;
-    const plan = await trust.forget();
-    return describeForgotten(plan, Object.hasOwn(plain, project) || decisions.some((each) => each.project === project));
+    const { plan, wasKnown } = await trust.forget();
+    return describeForgotten(plan, wasKnown);
   }
+  if (verb === "list") return describeDecisions(listDecisions(report.agentDir));
   if (verb === "diff") return describeChanges(report, item);
   if (verb === "show") return isJson ? `${JSON.stringify(toData(report), null, 2)}\n` : describePlan(report);
   return describeStatus(report);
+}
+
+/** Gives an answer and words what is true then. Fails as `TrustControl` does, and where it could not be saved. */
+export async function answerTrust(
+  trust: TrustTarget["trust"],
+  { answer, scope, item, when }: { answer: TrustAnswer; scope: TrustScope; item?: PlanItem; when: When },
+): Promise<string> {
+  const { plan, fault } = await trust.decide(answer, scope);
+  if (fault) throw fault;
+  return describeAnswer(plan, { answer, item, below: scope.below, when });
 }
 
 /** Tells what cannot be asked of one resource alone. */
@@ -61,9 +67,4 @@ export function judgeRequest({ verb, isFolder, isBelow }: TrustRequest, item: Pl
 async function describeChanges({ plan }: TrustTarget["report"], item: PlanItem | undefined): Promise<string> {
   const difference = await describeDifference(item ? [item] : plan.items, recallProject(plan));
   return difference === "" ? "Nothing waits for an answer that was approved before and changed.\n" : difference;
-}
-
-function assertSaved({ problems }: TrustTarget["report"]): void {
-  const fault = problems.findLast(({ code }) => code === "trust_not_saved");
-  if (fault) throw fault;
 }

@@ -1,6 +1,7 @@
 /** Asks a person at the terminal what of a project may load. */
 import type { AskTrust, LoadPlan, TrustAnswer } from "@pi-agent/loader";
 import type { Terminal } from "../terminal.ts";
+import { toTerminalName } from "../terminal-text.ts";
 import { describeDifference } from "./difference.ts";
 import { recallProject } from "./memory.ts";
 import { type Asked, describeChoices, describeQuestion, listChoices, listWaiting } from "./screen.ts";
@@ -30,8 +31,12 @@ async function askAbout(terminal: Terminal, asked: Asked, signal: AbortSignal): 
   for (;;) {
     await terminal.forget(READING_MS);
     const typed = await terminal.ui.input("Number", undefined, { signal });
-    const answer = choices[/^\s*\d\s*$/.test(typed ?? "") ? Number(typed) - 1 : -1]?.answer ?? "not-now";
-    if (answer !== "show") return answer;
+    const word = typed?.trim() ?? "";
+    if (word === "") return "not-now";
+    const answer = /^\d$/.test(word) ? choices[Number(word) - 1]?.answer : undefined;
+    if (answer === undefined)
+      terminal.show(`${toTerminalName(word, 20)} is none of these, so: not now. /trust asks again.`);
+    if (answer !== "show") return answer ?? "not-now";
     terminal.show(`\n${await describeChanges(asked)}\n${describeChoices(choices)}`);
   }
 }

@@ -38,16 +38,22 @@ const INDENT = 4;
 /** Lists what may be answered. A number means the same in every question, so that no habit says more than it should. */
 export function listChoices({ plan, isAnew = false, memory }: Asked): Choice[] {
   const { twin } = plan;
+  const isChanged = !isAnew && listWaiting(plan).some(memory.changeOf);
   const first = twin?.isSame ? `trust as in ${toTerminalName(twin.project, 40)}` : "trust this content";
+  const all = isChanged ? "what is listed above" : "all";
+  const none = isChanged ? "none of what is listed" : "nothing of it";
   const choices: Choice[] = [
-    { answer: "content", label: `${first}: all loads as it is now; asks again about what changes` },
+    { answer: "content", label: `${first}: ${all} loads as it is now; asks again about what changes` },
     { answer: "text", label: "text only: words for the model load; none of its code, none of its settings" },
-    { answer: "folder", label: "trust this folder, whatever it becomes: never asks, whoever changes it" },
+    { answer: "folder", label: "trust this folder, whatever it becomes: all loads, never asks, whoever changes it" },
     {
       answer: "not-now",
-      label: isAnew ? "leave it as it is (Enter)" : "not now: nothing of it loads; asks the next time (Enter)",
+      label: isAnew ? "leave it as it is (Enter)" : `not now: ${none} loads; asks the next time (Enter)`,
     },
-    { answer: "never", label: "never: nothing of it loads, and it does not ask again" },
+    {
+      answer: "never",
+      label: `never: nothing of it loads${isChanged ? ", also not what you approved" : ""}, and it does not ask again`,
+    },
   ];
   if (listWaiting(plan).some(memory.changeOf)) choices.push({ answer: "show", label: "show what changed" });
   return choices;

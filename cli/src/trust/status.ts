@@ -74,6 +74,23 @@ const NEXT: Record<TrustAnswer, string> = {
   never: `It is not asked about again. ${BACK}`,
 };
 
+/** Describes everything that is remembered about projects. Of resources it counts those that load, of those known. */
+export function describeDecisions({
+  decisions,
+  plain,
+}: Pick<ReturnType<typeof listDecisions>, "decisions" | "plain">): string {
+  const rows = decisions.map(({ project, decision, bound, below, resources, held, decidedAt, decidedBy, isGone }) => {
+    const isNo = decision === "denied";
+    const counted = isNo ? "" : held > 0 ? `${resources - held} of ${resources}` : String(resources);
+    const folder = `${project}${below ? " and below" : ""}${isGone ? " (gone)" : ""}`;
+    return [decision, isNo ? "" : bound, counted, decidedAt, decidedBy, folder];
+  });
+  const plainRows = Object.entries(plain).map(([folder, said]) => [String(said), "", "", "", "trust.json", folder]);
+  const all = [["decision", "bound to", "resources", "when", "by", "project"], ...rows, ...plainRows];
+  if (all.length === 1) return "Nothing was decided yet.\n";
+  return formatTable(all.map((row) => row.map((cell) => toTerminalName(cell))));
+}
+
 /** A file that says something about a project, and what it says. */
 export interface StoredWord {
   file: string;

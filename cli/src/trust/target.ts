@@ -1,6 +1,6 @@
 /** Finds what a person means by a path: a resource of the project, or the folder of another project. */
-import { statSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { LoadPlan, PlanItem } from "@pi-agent/loader";
 import type { Problem } from "../problem.ts";
 
@@ -20,8 +20,24 @@ export function findTarget({ items, project, cwd }: LoadPlan, typed: string): Ta
   const [item, another] = found;
   if (item && !another) return { item };
   if (another) return { problem: describeMany(typed, found) };
-  const [folder] = paths;
-  return folder !== undefined && isFolder(folder) ? { folder } : { problem: describeNone(typed) };
+  const [folder = ""] = paths;
+  if (!isFolder(folder)) return { problem: describeNone(typed) };
+  return isPartOf(realpathSync(folder), { project, cwd }) ? { problem: describePart(typed) } : { folder };
+}
+
+/** Tells whether a folder is a mere part of this project: an answer about a part is not widened to the whole. */
+function isPartOf(folder: string, { project, cwd }: Pick<LoadPlan, "project" | "cwd">): boolean {
+  if (folder === project || folder === cwd || !folder.startsWith(`${project}${sep}`)) return false;
+  const isOther = (at: string): boolean => at !== project && (existsSync(join(at, ".git")) || isOther(dirname(at)));
+  return !isOther(folder);
+}
+
+function describePart(typed: string): Problem {
+  return {
+    what: `${typed} is a folder of this project, and no resource`,
+    why: "an answer about it would be one about the whole project",
+    hint: "name a resource, as pi trust show lists them, or leave the path out for the whole project",
+  };
 }
 
 function fills(path: string, folders: readonly string[]): boolean {

@@ -21,19 +21,17 @@ async function run(args: string[], items: readonly PlanItem[] = [EVIL], fault?: 
   const said: unknown[] = [];
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const asked: LoadPlan = plan(items, { project: folder, cwd: folder });
-  const problems: AgentError[] = [];
   const io = {
     host: { cwd: folder },
-    report: { plan: asked, agentDir: join(folder, "agent"), decision: "untrusted", decidedBy: "nobody", problems },
+    report: { plan: asked, agentDir: join(folder, "agent"), decision: "untrusted", decidedBy: "nobody", problems: [] },
     trust: {
       decide: async (...words: unknown[]) => {
         said.push(words);
-        if (fault) problems.push(fault);
-        return asked;
+        return { plan: asked, fault };
       },
-      forget: async (scope: unknown) => {
-        said.push(["forget", scope]);
-        return asked;
+      forget: async () => {
+        said.push("forget");
+        return { plan: asked, wasKnown: false };
       },
     },
     output: { write: (text: string) => void written.push(text) },
@@ -70,23 +68,23 @@ test("pi trust show says what to do about what is refused, and what is not cover
 });
 
 test.each([
-  [["yes"], ["content", { below: false, isForLater: true }]],
+  [["yes"], ["content", { below: false }]],
   [
     ["yes", "--folder"],
-    ["folder", { below: false, isForLater: true }],
+    ["folder", { below: false }],
   ],
   [
     ["text", "--below"],
-    ["text", { below: true, isForLater: true }],
+    ["text", { below: true }],
   ],
-  [["no"], ["never", { below: false, isForLater: true }]],
+  [["no"], ["never", { below: false }]],
   [
     ["yes", ".pi/extensions/evil.ts"],
-    ["content", { only: EVIL.id, below: false, isForLater: true }],
+    ["content", { only: EVIL.id, below: false }],
   ],
   [
     ["no", EVIL.id],
-    ["never", { only: EVIL.id, below: false, isForLater: true }],
+    ["never", { only: EVIL.id, below: false }],
   ],
 ])("pi trust %j says it, and tells what is now true", async (args, words) => {
   const { code, said, written } = await run(args);
@@ -98,7 +96,7 @@ test.each([
 
 test("another folder is asked about as another project, and left again", async () => {
   const { code, said } = await run(["no", "."]);
-  expect({ code, said }).toEqual({ code: 0, said: [["never", { below: false, isForLater: true }], `left ${folder}`] });
+  expect({ code, said }).toEqual({ code: 0, said: [["never", { below: false }], `left ${folder}`] });
 });
 
 test.each([
@@ -123,6 +121,6 @@ test("F041: what could not be saved is no success", async () => {
 
 test("pi trust forget tells when there was nothing to forget", async () => {
   const { code, said, written } = await run(["forget"]);
-  expect({ code, said }).toEqual({ code: 0, said: [["forget", { isForLater: true }]] });
+  expect({ code, said }).toEqual({ code: 0, said: ["forget"] });
   expect(written).toMatch(/^Nothing was remembered about: /);
 });

@@ -43,7 +43,7 @@ Your answer is kept for the path above.
 
   1. trust this content: all loads as it is now; asks again about what changes
   2. text only: words for the model load; none of its code, none of its settings
-  3. trust this folder, whatever it becomes: never asks, whoever changes it
+  3. trust this folder, whatever it becomes: all loads, never asks, whoever changes it
   4. not now: nothing of it loads; asks the next time (Enter)
   5. never: nothing of it loads, and it does not ask again`);
 });

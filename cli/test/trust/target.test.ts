@@ -39,7 +39,16 @@ test("a folder that no single resource fills is the folder of a project", () => 
 });
 
 test("attack 18: a folder with the name of a flag is a folder", () => {
+  mkdirSync(join(project, "--approve", ".git"));
   expect(findTarget(PLAN, "../--approve")).toEqual({ folder: join(project, "--approve") });
+});
+
+test("a folder that is a mere part of the project is no project: an answer about it is not widened", () => {
+  mkdirSync(join(project, "part", "below"), { recursive: true });
+  for (const typed of ["../part", "../part/below"]) {
+    expect(findTarget(PLAN, typed)).toMatchObject({ problem: { why: expect.stringContaining("the whole project") } });
+  }
+  expect(findTarget(PLAN, "..")).toEqual({ folder: project });
 });
 
 test("what is two things, or nothing, is told", () => {

@@ -27,7 +27,7 @@ export interface BashOptions extends TextLimits {
   /** Names of environment variables that hold secrets: commands do not get them. */
   secretNames?(): readonly string[];
   /** Finds programs that no project brought. Left out: bash is only looked for where it usually is. */
-  findProgram?(name: string): string | undefined;
+  findProgram?: (name: string) => string | undefined;
   /** Told to commands as `PI_SESSION_FILE`. */
   sessionFile?(): string | undefined;
   /** Told to commands as `PI_REASONING_LEVEL`. */
