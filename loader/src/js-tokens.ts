@@ -236,21 +236,21 @@ function cook(raw: string): string {
 const [NEWLINE, QUOTE, DOLLAR, APOSTROPHE, STAR, SLASH] = [0x0a, 0x22, 0x24, 0x27, 0x2a, 0x2f];
 const [BACKSLASH, BACKTICK, BRACE] = [0x5c, 0x60, 0x7b];
 
-function isSpace(code: number): boolean {
-  return code <= 0x20 || code === 0xa0 || code === 0xfeff || code === 0x2028 || code === 0x2029;
+function isSpace(unit: number): boolean {
+  return unit <= 0x20 || unit === 0xa0 || unit === 0xfeff || unit === 0x2028 || unit === 0x2029;
 }
 
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
 }
 
-function isNamePart(code: number): boolean {
+function isNamePart(unit: number): boolean {
   return (
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    isDigit(code) ||
-    code === DOLLAR ||
-    code === 0x5f ||
-    (code >= 0x80 && !isSpace(code))
+    (unit >= 0x61 && unit <= 0x7a) ||
+    (unit >= 0x41 && unit <= 0x5a) ||
+    isDigit(unit) ||
+    unit === DOLLAR ||
+    unit === 0x5f ||
+    (unit >= 0x80 && !isSpace(unit))
   );
 }
