@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 // What needs other programs than ours: `pnpm compat` fetches them from the npm registry, and nothing else does.
@@ -10,7 +11,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["test/compat/**/*.test.ts"],
-    reporters: ["default", "./test/summary-reporter.ts"],
+    reporters: ["default", join(import.meta.dirname, "..", "summary-reporter.ts")],
     testTimeout: LIMIT_MS,
     hookTimeout: LIMIT_MS,
   },

@@ -19,14 +19,7 @@ let cells: Cell[] = [];
 let harmless: { attack: Attack; why: string }[] = [];
 
 // What happens after an answer needs three starts each time: once for every kind of way.
-const AFTER_AN_ANSWER: ReadonlySet<string> = new Set([
-  "print",
-  "interactive",
-  "sdk-mode",
-  "resume",
-  "reload",
-  "doctor",
-]);
+const AFTER_AN_ANSWER: ReadonlySet<string> = new Set(["print", "interactive", "sdk-mode", "reload"]);
 
 /** Attacks that share a project go by every way; one that needs its own goes by one of them, another than the next does. */
 function wants(attack: Attack, way: Way): boolean {
