@@ -134,8 +134,10 @@ class Reading implements Wait {
     this.isOver = true;
     to.run?.settle(this);
     const told = this.partial ? undefined : to.listener.onStart(message);
-    if (told) void told.then(() => to.resolve(message));
-    else to.resolve(message);
+    const resolve = () => to.resolve(message);
+    // Whatever became of telling it: nobody waits for ever.
+    if (told) void told.then(resolve, resolve);
+    else resolve();
   }
 }
 
