@@ -2,9 +2,10 @@
 import type { Agent, Owner, PromptSection } from "@pi-agent/kernel";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { reportFaults } from "../report-faults.ts";
-import type { Output } from "../stdout-guard.ts";
+import { reportProblems } from "../report-load.ts";
 import { formatTable } from "../table.ts";
 import { toTerminalText } from "../terminal-text.ts";
+import type { BuiltInIo } from "./built-in.ts";
 import { refuseArguments } from "./refuse-arguments.ts";
 
 // The kernel's own estimate of a text.
@@ -19,11 +20,12 @@ interface ToolPrice {
 /** Prints each section and tool with where it comes from and its tokens, or the text alone; answers the exit code. */
 export async function showPrompt(
   args: readonly string[],
-  { agent, output }: { agent: Agent; output: Output },
+  { agent, output, report }: Pick<BuiltInIo, "agent" | "output" | "report">,
 ): Promise<number> {
   const [form, ...more] = args;
   if (more.length > 0 || (form !== undefined && form !== "--json" && form !== "--text"))
     return refuseArguments(["prompt", ...args], "pi prompt [--json | --text]");
+  reportProblems(report);
   const stop = reportFaults(agent);
   const sections = await agent.promptSections();
   await stop();

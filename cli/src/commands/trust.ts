@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { forgetTrust, listDecisions, type PlanItem } from "@pi-agent/loader";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { printError, printWarning, toProblem } from "../print-error.ts";
+import { printError, printWarning } from "../print-error.ts";
 import type { Problem } from "../problem.ts";
+import { reportProblems } from "../report-load.ts";
 import { toTerminalName } from "../terminal-text.ts";
 import { judgeRequest, performTrust, type TrustTarget } from "../trust/perform.ts";
 import { parseRequest, type TrustRequest } from "../trust/request.ts";
@@ -42,7 +43,7 @@ async function perform(
   { of, item }: { of: TrustTarget; item?: PlanItem },
 ): Promise<number> {
   output.write(await performTrust(of, request, { item, when: "at the next start" }));
-  for (const problem of of.report.problems) if (problem.code === "trust_file") printWarning(toProblem(problem));
+  reportProblems(of.report);
   return EXIT_CODES.answered;
 }
 

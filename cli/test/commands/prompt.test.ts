@@ -9,7 +9,7 @@ async function show(args: string[], options: Parameters<typeof createScriptedAge
   await agent.ready();
   let written = "";
   const output = { stream: { isTTY }, write: (text: string) => void (written += text) };
-  const code = await showPrompt(args, { agent, output: output as never });
+  const code = await showPrompt(args, { agent, output: output as never, report: { problems: [] } as never });
   return { agent, code, written };
 }
 
