@@ -10,7 +10,7 @@ import type { LoadPlan } from "./plan.ts";
 import type { Programs } from "./programs.ts";
 import type { ResourceStore } from "./resources.ts";
 import type { SettingsStore } from "./settings.ts";
-import type { TrustDecision } from "./trust.ts";
+import type { TrustDecision, TrustGrant } from "./trust.ts";
 
 declare module "@pi-agent/kernel" {
   interface Services {
@@ -51,13 +51,15 @@ export function createHost(parts: {
   credentials: CredentialStore;
   models: ModelStore;
   resources: ResourceStore;
-  trust: TrustService;
+  /** The decision about the project as it is now. */
+  grant: () => TrustGrant | undefined;
   environment: EnvironmentService;
   programs: Programs;
   flags: ReadonlyMap<string, FlagValue>;
   lifeCycle: LifeCycle;
 }): LoaderHost {
-  const { options, resources, trust, lifeCycle } = parts;
+  const { options, resources, lifeCycle } = parts;
+  const trust = describeTrust(parts.grant);
   const host: LoaderHost = {
     cwd: parts.cwd,
     ...describeMode(options.mode),
@@ -98,6 +100,18 @@ function withoutKeys({
   const env = programs.environment();
   for (const name of credentials.names()) delete env[name];
   return env;
+}
+
+/** What extensions may know, as it is when they look. */
+function describeTrust(grant: () => TrustGrant | undefined): TrustService {
+  return {
+    get decision() {
+      return grant()?.decision ?? "untrusted";
+    },
+    get plan() {
+      return grant()?.plan;
+    },
+  };
 }
 
 function describeMode(mode: LoadMode | undefined): Pick<Host, "mode" | "hasUI" | "ui"> {

@@ -204,7 +204,7 @@ const MAX_ESCAPE = 12;
 function nameEnd(source: string, start: number): number {
   let at = start;
   for (let code = source.charCodeAt(at); isNamePart(code) || code === BACKSLASH; code = source.charCodeAt(at)) {
-    // An escape in a name is \u{…} or \uXXXX.
+    // An escape in a name is \u and four digits, or \u{…}.
     const isBraced = code === BACKSLASH && source.charCodeAt(at + 2) === BRACE;
     const close = isBraced ? source.slice(at, at + MAX_ESCAPE).indexOf("}") : -1;
     at += close + 1 || 1;

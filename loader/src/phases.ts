@@ -31,7 +31,7 @@ import {
 } from "./extensions.ts";
 import { fillFlags } from "./flags.ts";
 import { installGate } from "./gate.ts";
-import { createHost, type LoaderHost, type TrustService } from "./host.ts";
+import { createHost, type LoaderHost } from "./host.ts";
 import { createImporter, type Importer } from "./import.ts";
 import { keepOut } from "./keep-out.ts";
 import { createLifeCycle, type Decide, type LifeCycle } from "./life-cycle.ts";
@@ -86,8 +86,7 @@ export class Phases {
     this.resources = this.stores.resources;
     this.lifeCycle = createLifeCycle(this);
     const { flags, lifeCycle } = this;
-    const trust = describeTrust(() => this.grant);
-    this.host = createHost({ cwd, options, lifeCycle, trust, flags, ...this.stores });
+    this.host = createHost({ cwd, options, lifeCycle, grant: () => this.grant, flags, ...this.stores });
     const { official = [], maxTurns, signal } = options;
     this.agent = createAgent({ extensions: [...official], host: this.host, maxTurns, signal });
     this.agent.declareHook("project_trust", { way: "vote" });
@@ -292,16 +291,4 @@ export class Phases {
     this.grant = undefined;
     if (grant && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "revocation" });
   }
-}
-
-/** What extensions may know, as it is when they look. */
-function describeTrust(grant: () => TrustGrant | undefined): TrustService {
-  return {
-    get decision() {
-      return grant()?.decision ?? "untrusted";
-    },
-    get plan() {
-      return grant()?.plan;
-    },
-  };
 }

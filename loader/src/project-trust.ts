@@ -74,8 +74,8 @@ export class ProjectTrust {
     if (flags.trust !== undefined && flags.trust !== plan.digest) told.trust.push(wordPin(flags.trust, plan));
     this.tellChanged(grant, stored);
     const { answer, decidedBy } = grant;
-    if (answer !== undefined && answer !== "not-now" && decidedBy !== "code")
-      await this.keep((known) => wordAnswer({ answer, plan: grant.plan, decidedBy, before: known }));
+    if (answer !== undefined && decidedBy !== "code")
+      await this.keep(answer, (known) => wordAnswer({ answer, plan: grant.plan, decidedBy, before: known }));
     return grant;
   }
 
@@ -87,11 +87,11 @@ export class ProjectTrust {
     const said = { answer, decidedBy: "command", below };
     this.spoken.add(plan.project);
     if (item) {
-      await this.keep((before) => wordAnswerAbout(item, { ...said, plan, before }));
+      await this.keep(answer, (before) => wordAnswerAbout(item, { ...said, plan, before }));
       return settleTrust(plan, { stored: () => this.readStored() });
     }
     const grant = await settleTrust(plan, { command: answer });
-    await this.keep((before) => wordAnswer({ ...said, plan: grant.plan, before }));
+    await this.keep(answer, (before) => wordAnswer({ ...said, plan: grant.plan, before }));
     return grant;
   }
 
@@ -138,9 +138,11 @@ export class ProjectTrust {
     }
   }
 
-  private async keep(word: (before?: TrustRecord) => TrustChange | undefined): Promise<void> {
+  /** "Not now" is nothing to remember. */
+  private async keep(answer: TrustAnswer, word: (before?: TrustRecord) => TrustChange | undefined): Promise<void> {
     const { agentDir, boundary } = this.phases.places;
     this.fault = undefined;
+    if (answer === "not-now") return;
     try {
       await rememberOver(agentDir, boundary, word);
       this.unsaved.delete(boundary);

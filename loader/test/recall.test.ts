@@ -2,21 +2,10 @@ import { expect, test } from "vitest";
 import type { PlanItem } from "../src/plan.ts";
 import { findChange, recall } from "../src/recall.ts";
 import type { TrustRecord } from "../src/trust-store.ts";
+import { record as recordAt } from "./deciding.ts";
 import { planOf, project } from "./loading.ts";
 
-function record(more: Partial<TrustRecord> = {}): TrustRecord {
-  const decided = { decidedAt: "2026-11-30T00:00:00.000Z", decidedBy: "prompt" };
-  return {
-    version: 1,
-    project: "/p",
-    bound: "folder",
-    decision: "trusted",
-    below: false,
-    resources: {},
-    ...decided,
-    ...more,
-  };
-}
+const record = (more: Partial<TrustRecord> = {}) => recordAt("/p", more);
 
 test("T2: a content-bound record knows exactly the content that it was made about", async () => {
   const at = await project({ files: { ".pi/extensions/a.ts": "1", ".pi/prompts/p.md": "2" } });
