@@ -21,7 +21,9 @@ import { tellFault } from "./told.ts";
 export interface Wanted {
   path: string;
   requires?: Readonly<Record<string, string>>;
-  scope: "user" | "flag" | "project";
+  scope: "package" | "user" | "flag" | "project";
+  /** For its factory, where it takes any. */
+  options?: unknown;
 }
 
 /** A path inside the boundary: it waits for trust, unless it was typed. */
@@ -32,7 +34,7 @@ export interface Inside {
   isTyped: boolean;
 }
 
-/** The person's own extensions in load order: settings, folder, `-e`. */
+/** The person's own extensions in load order: packages, settings, folder, `-e`. */
 export interface OwnExtensions {
   now: Wanted[];
   inside: Inside[];
@@ -44,7 +46,14 @@ export interface OwnExtensions {
 /** Finds the person's own extensions. What was typed is relative to the folder `typedIn`. */
 export async function findOwnExtensions(
   places: Places,
-  asked: { typed: readonly string[]; typedIn: string; list: readonly string[]; isDiscovering: boolean },
+  asked: {
+    /** Of packages: they come first. */
+    packaged: readonly Wanted[];
+    typed: readonly string[];
+    typedIn: string;
+    list: readonly string[];
+    isDiscovering: boolean;
+  },
 ): Promise<OwnExtensions> {
   const { agentDir, home } = places;
   const view = createOwnView((path) => belongsToProject(places, path));
@@ -70,6 +79,12 @@ export async function findOwnExtensions(
   }
   // What was typed has its own place, last, even if it would be found without.
   for (const { path } of typed) seen.add(realPathOf(path));
+  for (const each of asked.packaged) {
+    const real = realPathOf(each.path);
+    if (seen.has(real)) continue;
+    seen.add(real);
+    result.now.push(each);
+  }
   if (asked.isDiscovering) {
     for (const entry of asked.list.filter((each) => !/^[!+-]/.test(each))) {
       const found = await findAll(resolveFrom(agentDir, entry, home));
@@ -107,14 +122,14 @@ export async function loadExtensions(wanted: readonly Wanted[], into: Into): Pro
   const importMs = new Map<Owner, number>();
   const owners: Owner[] = [];
   const entries = await Promise.all(
-    wanted.map(async ({ path, requires, scope }): Promise<ExtensionEntry | undefined> => {
+    wanted.map(async ({ path, requires, scope, options }): Promise<ExtensionEntry | undefined> => {
       const owner: Owner = { name: path, scope, path };
       owners.push(owner);
       const startedAt = performance.now();
       try {
         const extension = adapt(await runAs(owner, () => importer.load(path, check)));
         importMs.set(owner, performance.now() - startedAt);
-        return { owner, requires, extension };
+        return { owner, requires, options, extension };
       } catch (thrown) {
         const report = reportFailure(owner, { thrown, startedAt, into });
         reports.set(owner, report);

@@ -67,12 +67,13 @@ export function installGate(guard: Guard): void {
 // What loads as the person's own although it lies in none of the agent's folders, because they named it.
 function guardedBy({ agent, host, places }: Guard): Guarded {
   const extensions = agent.extensions.flatMap(({ owner: { path, scope } }) =>
-    path !== undefined && (scope === "user" || scope === "flag") ? [{ path, kind: "extension" }] : [],
+    path !== undefined && OWN.has(scope) ? [{ path, kind: "extension" }] : [],
   );
-  const texts = TEXTS.flatMap((kind) => host.resources.list(kind)).filter(({ scope }) => scope === "user");
+  const texts = TEXTS.flatMap((kind) => host.resources.list(kind)).filter(({ scope }) => OWN.has(scope));
   return { places: places(), loaded: [...extensions, ...texts] };
 }
 
+const OWN: ReadonlySet<string> = new Set(["package", "user", "flag"]);
 const TEXTS = ["skill", "prompt", "agent", "theme", "context-file", "system-prompt", "append-system-prompt"];
 
 interface Asking {

@@ -5,6 +5,7 @@ import { execOutside } from "./exec.ts";
 import type { LifeCycle } from "./life-cycle.ts";
 import type { ModelStore } from "./models.ts";
 import type { LoadMode, LoadOptions } from "./options.ts";
+import type { InstalledPackage } from "./packages/index.ts";
 import { realPathOf } from "./places.ts";
 import type { LoadPlan } from "./plan.ts";
 import type { Programs } from "./programs.ts";
@@ -16,7 +17,20 @@ declare module "@pi-agent/kernel" {
   interface Services {
     trust: TrustService;
     environment: EnvironmentService;
+    packages: PackagesService;
   }
+}
+
+/** A package that is declared, as extensions may know it. */
+export interface PackageFacts
+  extends Pick<InstalledPackage, "identity" | "name" | "version" | "source" | "scope" | "state"> {
+  /** Paths of extensions, skills, prompts and themes that are on, below the package. */
+  resources: readonly string[];
+}
+
+/** What extensions may know about installed packages. */
+export interface PackagesService {
+  list(): readonly PackageFacts[];
 }
 
 /** Where the person's files are, and the variables that this agent goes by. */
@@ -41,6 +55,7 @@ export interface LoaderHost extends Host {
   models: ModelStore;
   trust: TrustService;
   environment: EnvironmentService;
+  packages: PackagesService;
 }
 
 /** Puts the host together. `cwd` is changed when a session from elsewhere is opened, `flags` filled when they are settled. */
@@ -54,6 +69,7 @@ export function createHost(parts: {
   /** The decision about the project as it is now. */
   grant: () => TrustGrant | undefined;
   environment: EnvironmentService;
+  packages: PackagesService;
   programs: Programs;
   flags: ReadonlyMap<string, FlagValue>;
   lifeCycle: LifeCycle;
@@ -70,7 +86,7 @@ export function createHost(parts: {
     models: parts.models,
     trust,
     environment: parts.environment,
-    packages: undefined,
+    packages: parts.packages,
     isProjectTrusted: () => trust.decision === "trusted",
     realPath: (path) => realPathOf(resolve(host.cwd, path)),
     fetch: (...request) => fetch(...request),

@@ -1,4 +1,5 @@
-export type { EnvironmentService, LoaderHost, TrustService } from "./host.ts";
+export { type AgentDefinition, readAgentFile } from "./agent-file.ts";
+export type { EnvironmentService, LoaderHost, PackageFacts, PackagesService, TrustService } from "./host.ts";
 export { findPlace, toText } from "./import-error.ts";
 export { readKept } from "./kept-contents.ts";
 export { load } from "./load.ts";
@@ -9,10 +10,12 @@ export type {
   LoadFlags,
   LoadMode,
   LoadOptions,
+  PackageControl,
   TrustAnswer,
   TrustControl,
   TrustScope,
 } from "./options.ts";
+export * from "./packages/index.ts";
 export { findPlaces } from "./places.ts";
 export { contentOf, type Grade, type LoadPlan, type PlanChange, type PlanItem, type Verdict } from "./plan.ts";
 export { findChange } from "./recall.ts";

@@ -15,8 +15,8 @@ export async function load(options: LoadOptions): Promise<Loaded> {
   const stopNoting = phases.told.noteFaults(phases.agent);
   try {
     await phases.start();
-    const { agent, host, report, trust } = phases;
-    return { agent, host, report, trust, dispose: () => phases.end() };
+    const { agent, host, report, trust, packages } = phases;
+    return { agent, host, report, trust, packages, dispose: () => phases.end() };
   } catch (thrown) {
     await phases.end();
     throw thrown;

@@ -10,7 +10,9 @@ import type {
   Registered,
   Ui,
 } from "@pi-agent/kernel";
+import type { AgentDefinition } from "./agent-file.ts";
 import type { LoaderHost } from "./host.ts";
+import type { PackageContext } from "./packages/index.ts";
 import type { LoadPlan } from "./plan.ts";
 import type { LoadReport } from "./report.ts";
 import type { ResourceSource } from "./resources.ts";
@@ -67,6 +69,13 @@ export interface LoadOptions {
   sources?: readonly ("files" | ResourceSource)[];
   /** Stops after the decision: nothing of the project loads. */
   isPlanOnly?: boolean;
+  /** Loads neither official packages nor extensions: for what manages them. */
+  isBare?: boolean;
+  /**
+   * The agent to be, in place of the default one: nothing loads but what it picks. `isOwn`: it is the agent of the program
+   * that asks, so that what lies beside its file is the program's own; else a person named the file.
+   */
+  agent?: { definition: AgentDefinition; isOwn?: boolean };
   /** The answer of embedding code, in place of a person's. Left out without a `mode`: untrusted. */
   trust?: TrustAnswer | AskTrust;
   /** Members of the host that the front end provides. */
@@ -100,11 +109,25 @@ export interface TrustScope {
   below?: boolean;
 }
 
+/** What may be done about packages at any time. Extensions have no part in it. */
+export interface PackageControl {
+  /** For the operations on packages; it names the project only where its packages may be looked at and changed. */
+  context: PackageContext;
+  /** Why the project's packages are left alone (`project_not_trusted`); absent where they are not. */
+  projectFault?: AgentError;
+  /**
+   * Called once the person has changed the project's packages: what changed is their own, and stays trusted as far as the
+   * project was.
+   */
+  approveChange(): Promise<void>;
+}
+
 export interface Loaded {
   agent: Agent;
   host: LoaderHost;
   report: LoadReport;
   trust: TrustControl;
+  packages: PackageControl;
   /** Unloads everything; answers what could not be cleaned up. */
   dispose(): Promise<LeakReport>;
 }

@@ -31,14 +31,17 @@ import {
 } from "./extensions.ts";
 import { fillFlags } from "./flags.ts";
 import { installGate } from "./gate.ts";
+import { loadGranted } from "./granted.ts";
 import { createHost, type LoaderHost } from "./host.ts";
 import { createImporter, type Importer } from "./import.ts";
+import { Installed } from "./installed.ts";
 import { keepOut } from "./keep-out.ts";
 import { createLifeCycle, type Decide, type LifeCycle } from "./life-cycle.ts";
-import type { LoadOptions, TrustControl } from "./options.ts";
+import type { LoadOptions, PackageControl, TrustControl } from "./options.ts";
+import { createPackageControl } from "./package-control.ts";
+import { describePicked, pickOfficial, settlePicked } from "./picked.ts";
 import { findPlaces, type Places, realPathOf } from "./places.ts";
 import { wordMoved } from "./problems.ts";
-import { loadProject, wantedOf } from "./project.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { createReport, type LoadReport } from "./report.ts";
 import type { ResourceStore } from "./resources.ts";
@@ -50,7 +53,7 @@ import { Told } from "./told.ts";
 import type { TrustGrant } from "./trust.ts";
 
 /** What the phases are gone through for: the person's extensions are imported at a start and a reload, not at a move. */
-type Way = "start" | "reload" | "move" | "trust";
+export type Way = "start" | "reload" | "move" | "trust";
 
 export class Phases {
   readonly options: LoadOptions;
@@ -68,7 +71,8 @@ export class Phases {
   private readonly settings: SettingsStore;
   private readonly resources: ResourceStore;
   readonly flags = new Map<string, FlagValue>();
-  private readonly projectTrust: ProjectTrust;
+  readonly projectTrust: ProjectTrust;
+  readonly installed: Installed;
   private readonly lifeCycle: LifeCycle;
   /** From then on nothing that fails ends anything. */
   hasStarted = false;
@@ -79,16 +83,20 @@ export class Phases {
     this.options = options;
     this.places = this.placesOf(options.cwd);
     this.projectTrust = new ProjectTrust(this);
+    this.installed = new Installed(this);
     const { agentDir, cwd } = this.places;
     const registry: Agent["registry"] = (kind) => this.agent.registry(kind);
     this.stores = openStores(options, { places: () => this.places, registry });
     this.settings = this.stores.settings;
+    if (options.agent?.definition.settings) this.settings.override(options.agent.definition.settings);
     this.resources = this.stores.resources;
     this.lifeCycle = createLifeCycle(this);
-    const { flags, lifeCycle } = this;
-    this.host = createHost({ cwd, options, lifeCycle, grant: () => this.grant, flags, ...this.stores });
-    const { official = [], maxTurns, signal } = options;
-    this.agent = createAgent({ extensions: [...official], host: this.host, maxTurns, signal });
+    const { flags, lifeCycle, installed } = this;
+    const packages = { list: () => installed.facts };
+    this.host = createHost({ cwd, options, lifeCycle, grant: () => this.grant, flags, packages, ...this.stores });
+    const { maxTurns = options.agent?.definition.maxTurns, signal } = options;
+    const extensions = [...pickOfficial(options)];
+    this.agent = createAgent({ extensions, host: this.host, maxTurns, signal, ...describePicked(options) });
     this.agent.declareHook("project_trust", { way: "vote" });
     installGate({ agent: this.agent, host: this.host, places: () => this.places });
     this.importer = createImporter({ agentDir, modules: () => registry("module") });
@@ -103,6 +111,7 @@ export class Phases {
     fillFlags(this.flags, this.options.flags, this.agent.registry("flag"));
     if (await this.selectSession()) inside = await this.settleOwn("move");
     await loadWithTools(this, () => this.settleProject(inside, "start"));
+    await settlePicked(this.options, this.agent, this.stores.models);
     this.hasStarted = true;
   }
 
@@ -166,6 +175,11 @@ export class Phases {
     };
   }
 
+  /** What may be done about packages at any time. */
+  get packages(): PackageControl {
+    return createPackageControl(this);
+  }
+
   get extensions(): ExtensionReport[] {
     return this.roster.all;
   }
@@ -178,13 +192,16 @@ export class Phases {
 
   private async settleOwn(way: Way): Promise<Inside[]> {
     const { options, settings, roster, places, told } = this;
+    if (options.isBare) return [];
     const { extensions: typed = [], noExtensions = false } = options.flags ?? {};
     const list = settings.userValue("extensions");
+    const packages = await this.installed.findOwn();
     const found = await findOwnExtensions(places, {
+      packaged: packages.extensions,
       typed,
       typedIn: options.cwd,
       list: Array.isArray(list) ? list.map(String) : [],
-      isDiscovering: !noExtensions,
+      isDiscovering: !noExtensions && !options.agent,
     });
     if (found.typedFault && !this.hasStarted) throw found.typedFault;
     told.add("files", [...found.problems, ...(found.typedFault ? [found.typedFault] : [])]);
@@ -201,7 +218,7 @@ export class Phases {
     );
     const isKnown = ({ path }: { path: string }) => known.has(realPathOf(path));
     await this.activate(way === "move" ? found.now.filter((each) => !isKnown(each)) : found.now);
-    return found.inside.filter((each) => !isKnown(each));
+    return [...packages.inside, ...found.inside].filter((each) => !isKnown(each));
   }
 
   /** Loads extensions of the person's own. From then until the decision they cannot reach into the project. */
@@ -209,8 +226,9 @@ export class Phases {
     if (wanted.length === 0) return;
     const { agent, importer, roster } = this;
     const before = roster.alive;
-    this.guard ??= keepOut(this.places);
-    const loaded = await loadExtensions(wanted, { agent, importer, alive: before, check: this.guard.check });
+    // What lies beside the file of a program's own agent is the program's, wherever it is run.
+    if (!this.options.agent?.isOwn) this.guard ??= keepOut(this.places);
+    const loaded = await loadExtensions(wanted, { agent, importer, alive: before, check: this.guard?.check });
     if (!this.hasStarted) assertTyped(loaded);
     const staying = roster.of("own").filter((each) => !isOneOf(wanted, each));
     roster.enter("own", { loaded, staying, before });
@@ -240,14 +258,14 @@ export class Phases {
 
   private async settleProject(inside: readonly Inside[], way: Way): Promise<void> {
     const grant = await this.projectTrust.settle(inside).finally(() => this.stopGuard());
-    await this.loadGranted(grant, way);
+    await loadGranted(this, grant, way);
   }
 
   /** Puts another decision about this project in force. Answers what no longer loads, by id. */
   async loadDecided(decide: Decide): Promise<string[]> {
     const before = [...(this.grant?.digests.keys() ?? [])];
     const grant = await decide(this.projectTrust);
-    await loadWithTools(this, () => this.loadGranted(grant, "trust"));
+    await loadWithTools(this, () => loadGranted(this, grant, "trust"));
     return before.filter((id) => !grant.digests.has(id));
   }
 
@@ -257,31 +275,6 @@ export class Phases {
   }
 
   // ---------------------------------------------------------------- 3: project
-
-  private async loadGranted(grant: TrustGrant, way: Way): Promise<void> {
-    const { agent, places, settings, flags, resources, importer, options, roster } = this;
-    const known = this.grant?.digests ?? new Map<string, string>();
-    this.grant = grant;
-    if (options.isPlanOnly) return;
-    const hasContextFiles = !options.flags?.noContextFiles && settings.userValue("contextFiles") !== "never";
-    await resources.findOwn(places, { settings, flags, cwd: options.cwd, hasContextFiles });
-    const wanted = wantedOf(grant);
-    await roster.unload(
-      "project",
-      roster.of("project").filter((each) => !isOneOf(wanted, each)),
-    );
-    const before = roster.alive;
-    // Where only the decision is another one, what is as it was goes on.
-    const same = way === "trust" ? wanted.filter(({ id, digest }) => known.get(id) === digest) : [];
-    const staying = roster.of("project").filter((each) => isAlive(each) && isOneOf(same, each));
-    const target = { cwd: places.cwd, agent, settings, resources, importer, alive: before };
-    const loaded = await loadProject(grant, { ...target, staying: new Set(staying.map(({ owner }) => owner.name)) });
-    if (!this.hasStarted) assertTyped(loaded);
-    roster.enter("project", { loaded, staying, before });
-    if ([...known.keys()].some((id) => !grant.digests.has(id)))
-      await agent.dispatch("resources_changed", { reason: "revocation" });
-    if (way !== "reload" && grant.digests.size > 0) await agent.dispatch("resources_changed", { reason: "grant" });
-  }
 
   private async disposeProject(): Promise<void> {
     const { agent, settings, resources, roster, grant } = this;

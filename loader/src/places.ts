@@ -142,3 +142,10 @@ function isOwn(folder: string, belowHome: string, boundary: string): boolean {
   const stats = lookAt(real);
   return !stats || account.uid < 0 || stats.uid === account.uid;
 }
+
+/** Says how a path leaves the project: by its spelling, or through a link on the way; `undefined` when it does not. */
+export function findWayOut(boundary: string, path: string): string | undefined {
+  if (path.includes("\0") || !isInside(path, boundary)) return "leaves the project";
+  const isThroughLink = foldersUpTo(path, boundary).some((each) => each !== boundary && lookAt(each)?.isSymbolicLink());
+  return isThroughLink ? "is a link, or is reached through one" : undefined;
+}

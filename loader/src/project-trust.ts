@@ -113,7 +113,9 @@ export class ProjectTrust {
     const contextFiles = options.flags?.noContextFiles
       ? "never"
       : (settings.userValue("contextFiles") as "always" | "trusted" | "never");
-    const plan = await makePlan({ places, settings, inside: this.inside, kinds: new Map(kinds), contextFiles });
+    const isPicked = options.agent !== undefined;
+    const from = { places, settings, inside: this.inside, kinds: new Map(kinds), contextFiles, isPicked };
+    const plan = await makePlan(from);
     const refused = plan.items.find(({ scope, verdict }) => scope === "flag" && verdict === "refused");
     if (refused && !hasStarted) throw wordTypedRefusal(refused);
     told.trust = refused ? [wordTypedRefusal(refused)] : [];

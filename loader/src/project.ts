@@ -4,7 +4,7 @@ import { loadExtensions, type Wanted } from "./extensions.ts";
 import type { Importer } from "./import.ts";
 import { findBoundary } from "./places.ts";
 import { contentOf, type PlanItem } from "./plan.ts";
-import type { ResourceStore } from "./resources.ts";
+import type { PackagedText, ResourceStore } from "./resources.ts";
 import type { SettingsStore } from "./settings.ts";
 import { assertGrant, type TrustGrant } from "./trust.ts";
 
@@ -14,6 +14,10 @@ export interface ProjectTarget {
   settings: Pick<SettingsStore, "grantProject" | "revokeProject">;
   resources: Pick<ResourceStore, "grant">;
   importer: Importer;
+  /** What granted packages bring. */
+  packaged?: { extensions: readonly Wanted[]; texts: readonly PackagedText[] };
+  /** The options of an extension, where an agent that picked it gives any. */
+  optionsFor?(path: string): unknown;
   /** Names of what is loaded already. */
   alive: ReadonlySet<string>;
   /** Names of extensions that go on as they are. */
@@ -26,7 +30,7 @@ export interface ProjectTarget {
  */
 export async function loadProject(grant: TrustGrant, target: ProjectTarget): Promise<ExtensionReport[]> {
   const { plan, decision } = grant;
-  const { agent, importer, alive, settings } = target;
+  const { agent, importer, alive, settings, packaged = { extensions: [], texts: [] } } = target;
   assertGrant(grant, findBoundary(target.cwd));
   const files = grantedItems(grant).filter(({ kind }) => kind === "settings");
   if (files.length === 0) settings.revokeProject();
@@ -34,10 +38,15 @@ export async function loadProject(grant: TrustGrant, target: ProjectTarget): Pro
     const bytes = contentOf(plan, path);
     if (bytes) settings.grantProject(bytes, path, true);
   }
-  await target.resources.grant(plan, decision);
+  await target.resources.grant(plan, decision, packaged.texts);
   importer.serve(grant);
-  const wanted = wantedOf(grant).filter(({ path }) => !target.staying.has(path));
-  return loadExtensions(wanted, { agent, importer, alive, adapt: withoutVote });
+  const granted = wantedOf(grant).map((each) => ({ ...each, options: target.optionsFor?.(each.path) }));
+  const wanted = [...granted.filter(({ scope }) => scope === "flag"), ...packaged.extensions, ...granted];
+  const anew = [...new Map(wanted.map((each) => [each.path, each])).values()];
+  return loadExtensions(
+    anew.filter(({ path }) => !target.staying.has(path)),
+    { agent, importer, alive, adapt: withoutVote },
+  );
 }
 
 /** The extensions that a grant lets load, in load order: what was typed comes before the project's own (E3). */

@@ -28,13 +28,19 @@ export interface ResourceSource {
   read(id: string): string;
 }
 
+/** A text that an installed package brings. */
+export interface PackagedText extends Pick<Resource, "kind" | "path" | "source"> {
+  scope: "package" | "project";
+}
+
 export interface ResourceStore {
   readonly service: Services["resources"];
   /** What of the person's own could not be used. */
   readonly refused: readonly Found[];
   /**
    * Finds the person's own resources, in place of those that were found before. What was typed is relative to `cwd`, and
-   * may lie in the project. `hasContextFiles`: whether those count, the project's too.
+   * may lie in the project. `hasContextFiles`: whether those count, the project's too. `isPicked`: nothing counts but what
+   * was typed, and packages.
    */
   findOwn(
     places: Places,
@@ -43,10 +49,12 @@ export interface ResourceStore {
       flags: ReadonlyMap<string, FlagValue>;
       cwd: string;
       hasContextFiles: boolean;
+      packaged: readonly PackagedText[];
+      isPicked: boolean;
     },
   ): Promise<void>;
   /** Takes what a plan says may be loaded, in place of what was granted before. */
-  grant(plan: LoadPlan, decision: TrustDecision): Promise<void>;
+  grant(plan: LoadPlan, decision: TrustDecision, packaged: readonly PackagedText[]): Promise<void>;
   /** Takes away what the project brought. */
   revoke(): void;
 }
@@ -70,7 +78,7 @@ const TEXTS = [
   { kind: "append-system-prompt", name: "APPEND_SYSTEM.md" },
 ];
 // What a project brings of these is not for reading: it is executed, or in force.
-const NOT_READ = new Set(["extension", "settings"]);
+const NOT_READ = new Set(["extension", "package", "settings"]);
 const PROJECT_FIRST = new Set(TEXTS.map(({ kind }) => kind));
 const WITH_FRONTMATTER = new Set(["skill", "prompt", "agent"]);
 
@@ -85,7 +93,13 @@ export function createResources(options: { sources: readonly ("files" | Resource
   let ofProject: Resource[] = [];
   let decision: TrustDecision = "untrusted";
   let parseYaml: ParseYaml | undefined;
+  let leftOut: ReadonlySet<string> = new Set();
 
+  const isLeft = ({ kind }: PackagedText) => !leftOut.has(kind);
+  const toPackaged = ({ kind, path, source, scope }: PackagedText) => {
+    const known = { id: `${kind}:${path}`, kind, path, source, scope };
+    return toResource(known, () => toText(readFileSync(path)), frontmatterOf);
+  };
   const frontmatterOf = (kind: string, text: () => string): JsonObject | undefined =>
     parseYaml && WITH_FRONTMATTER.has(kind) ? readFrontmatter(text(), parseYaml) : undefined;
   const prepare = async (resources: readonly Resource[]) => {
@@ -109,16 +123,16 @@ export function createResources(options: { sources: readonly ("files" | Resource
     get refused() {
       return refused;
     },
-    async findOwn(places, { settings, flags, cwd, hasContextFiles }) {
+    async findOwn(places, { settings, flags, cwd, hasContextFiles, packaged, isPicked }) {
       contextFiles = hasContextFiles;
       if (!hasFiles) return;
-      const anew = { own: [], refused: [] };
+      const anew: { own: Resource[]; refused: Found[] } = { own: [], refused: [] };
       const enter = enterInto(anew);
       const { agentDir, home } = places;
       const view = createOwnView((path) => belongsToProject(places, path));
       const anywhere = createOwnView(() => false);
       if (contextFiles) enter("context-file", findContextFile(view, agentDir), OWN);
-      for (const { kind, name } of TEXTS) {
+      for (const { kind, name } of isPicked ? [] : TEXTS) {
         const path = join(agentDir, name);
         if (view.kindOf(path) === "file") enter(kind, [{ path, root: path }], OWN);
       }
@@ -126,10 +140,12 @@ export function createResources(options: { sources: readonly ("files" | Resource
         for (const path of textsOf(each.flag && flags.get(each.flag))) {
           enter(each.kind, await find(each.kind, anywhere, resolveFrom(cwd, path, home)), TYPED);
         }
-        if (each.without && flags.get(each.without) === true) continue;
+        if (isPicked || (each.without && flags.get(each.without) === true)) continue;
         const list = textsOf(settings.userValue(each.folder));
         enter(each.kind, await findKind(each, { view, places, list }), OWN);
       }
+      leftOut = new Set(KINDS.flatMap(({ kind, without }) => (without && flags.get(without) === true ? [kind] : [])));
+      anew.own.push(...packaged.filter(isLeft).map(toPackaged));
       await prepare(anew.own);
       ({ own, refused } = anew);
     },
@@ -137,7 +153,7 @@ export function createResources(options: { sources: readonly ("files" | Resource
       decision = "untrusted";
       ofProject = [];
     },
-    async grant(plan, decided) {
+    async grant(plan, decided, packaged) {
       decision = decided;
       const granted = hasFiles ? plan.items.filter(({ verdict }) => verdict === "loaded") : [];
       ofProject = granted
@@ -147,6 +163,7 @@ export function createResources(options: { sources: readonly ("files" | Resource
           const known = { id, kind, path, source, scope: "project", digest } as const;
           return bytes ? [toResource(known, () => toText(bytes), frontmatterOf)] : [];
         });
+      ofProject.push(...packaged.filter(isLeft).map(toPackaged));
       await prepare(ofProject);
     },
     service: {

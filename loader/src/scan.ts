@@ -8,7 +8,7 @@
  * Regular files only, below limits; everything that cannot be accepted is in the plan as refused, with its reason (T5).
  */
 import { join, relative } from "node:path";
-import type { Registered } from "@pi-agent/kernel";
+import type { JsonObject, Registered } from "@pi-agent/kernel";
 import { ClosureReader } from "./closure.ts";
 import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
 import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
@@ -16,7 +16,7 @@ import { ProjectView, Refusal, type ScanLimits } from "./file-view.ts";
 import { MAX_PATH } from "./manifest.ts";
 import { isScript, readMembers } from "./members.ts";
 import { MAX_PATTERNS } from "./pattern.ts";
-import { foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
+import { findWayOut, foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
 import {
   belowBoundary,
   createPlan,
@@ -30,6 +30,7 @@ import {
   type Verdict,
 } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
+import { declaresPackages, PACKAGE_KEYS, planPackages } from "./project-packages.ts";
 import type { SettingsStore } from "./settings.ts";
 import { MAX_POINTER_BYTES } from "./worktree.ts";
 
@@ -39,12 +40,14 @@ export interface ScanInput {
   settings: Pick<SettingsStore, "inspectProject">;
   /** Real paths inside the boundary, of extensions that the person typed or has a link to among their own. */
   inside?: readonly { path: string; source: string; isTyped: boolean }[];
+  /** Nothing of the project counts but what was typed, and context files. */
+  isPicked?: boolean;
   kinds?: ReadonlyMap<string, Registered<"resource-kind">>;
   contextFiles?: "always" | "trusted" | "never";
   limits?: ScanLimits;
 }
 
-interface Claim {
+export interface Claim {
   kind: string;
   grade: Grade;
   source: string;
@@ -75,8 +78,10 @@ const FILES = [
 export async function makePlan(input: ScanInput): Promise<LoadPlan> {
   const scan = new Scan(input);
   for (const each of input.inside ?? []) await scan.addInside(each);
-  await scan.addConfig();
-  await scan.addAgentsSkills();
+  if (!input.isPicked) {
+    await scan.addConfig();
+    await scan.addAgentsSkills();
+  }
   scan.addContextFiles();
   return scan.finish();
 }
@@ -121,6 +126,11 @@ class Scan {
       const allow = verdict === "held" ? { allow: "pi trust yes" } : {};
       this.items.set(id, { ...item, digest: digestMembers(boundary, all), members, ...more, ...allow });
     }
+  }
+
+  /** Enters a resource that is made already. */
+  enter(item: PlanItem): void {
+    if (!this.items.has(item.id)) this.items.set(item.id, item);
   }
 
   async addInside({ path, source, isTyped }: { path: string; source: string; isTyped: boolean }): Promise<void> {
@@ -189,7 +199,7 @@ class Scan {
       const refusal = "is a link, or no folder";
       return this.add({ path: folder, root: folder, refusal }, { kind: "folder", grade: "executable", source });
     }
-    const lists = this.addSettings(join(folder, "settings.json"), source);
+    const { lists, packages } = this.addSettings(join(folder, "settings.json"), source);
     for (const { kind, name, grade } of FOLDERS) {
       const list = lists[name] ?? [];
       await this.addListed(list, folder, { kind, grade, source: "settings" });
@@ -199,24 +209,34 @@ class Scan {
     }
     for (const { kind, name } of FILES) this.addFile(join(folder, name), { kind, grade: "text", source });
     this.addKinds(folder, source);
+    if (declaresPackages(packages))
+      await planPackages(packages, { folder, source, view: this.view, places: this.input.places }, this);
   }
 
-  /** Enters a settings file, and answers the lists of resources in it. */
-  private addSettings(path: string, source: string): Record<string, string[]> {
+  /** Enters a settings file, and answers the lists of resources and the packages in it. */
+  private addSettings(path: string, source: string): { lists: Record<string, string[]>; packages: JsonObject } {
     this.addFile(path, { kind: "settings", grade: "settings", source });
     const id = itemId("settings", this.input.places.boundary, path);
     const item = this.items.get(id);
     const bytes = this.view.contents.get(path);
-    if (!item || item.verdict === "refused" || !bytes) return {};
+    if (!item || item.verdict === "refused" || !bytes) return { lists: {}, packages: {} };
     const { settings } = this.input.settings.inspectProject(bytes, path);
-    if (settings.some(({ grade }) => grade === "consent")) {
-      this.items.set(id, { ...item, grade: "executable", uncovered: [NAMED] });
+    const consent = settings.filter(({ grade }) => grade === "consent");
+    if (consent.length > 0) {
+      // Packages are resources of their own.
+      const uncovered = consent.every(({ key }) => PACKAGE_KEYS.has(key)) ? [] : [NAMED];
+      this.items.set(id, { ...item, grade: "executable", uncovered });
     }
     const lists: Record<string, string[]> = {};
-    for (const { key, value } of settings) {
-      if (Array.isArray(value)) lists[key] = value.filter((each) => typeof each === "string");
+    const packages: JsonObject = {};
+    for (const { key, value, grade } of settings) {
+      if (!Array.isArray(value)) continue;
+      lists[key] = value.filter((each) => typeof each === "string");
+      if (grade !== "consent") continue;
+      if (key === "packages") packages.packages = value;
+      if (key === "piAgent.packages") packages.piAgent = { packages: value };
     }
-    return lists;
+    return { lists, packages };
   }
 
   private async addListed(list: readonly string[], folder: string, claim: Claim & { kind: FoundKind }): Promise<void> {
@@ -278,13 +298,6 @@ class Scan {
     const file = relative(this.input.places.cwd, path);
     return `Take that away, or name its file: -e ${toPrintable(file.startsWith("..") ? file : `./${file}`)}`;
   }
-}
-
-/** Says how a path leaves the project: by its spelling, or through a link on the way; `undefined` when it does not. */
-function findWayOut(boundary: string, path: string): string | undefined {
-  if (path.includes("\0") || !isInside(path, boundary)) return "leaves the project";
-  const isThroughLink = foldersUpTo(path, boundary).some((each) => each !== boundary && lookAt(each)?.isSymbolicLink());
-  return isThroughLink ? "is a link, or is reached through one" : undefined;
 }
 
 function toText({ type, content }: Member): string {

@@ -1,5 +1,12 @@
 /** Compares the load plan with what really happened. */
-import { contentOf, type LoaderHost, type LoadReport, type PlanItem, type Verdict } from "@pi-agent/loader";
+import {
+  contentOf,
+  type LoaderHost,
+  type LoadReport,
+  type PackageFacts,
+  type PlanItem,
+  type Verdict,
+} from "@pi-agent/loader";
 
 /** A resource of the project, what the plan says of it and why, and whether it is in force now. */
 export interface PlanLine extends Pick<PlanItem, "id" | "kind" | "reason"> {
@@ -24,8 +31,14 @@ function findInForce(
 ): boolean {
   const { kind, path } = item;
   if (kind === "settings") return areSettingsInForce(item, plan, host);
+  if (kind === "package") return host.packages.list().some((each) => isThere(each, item));
   if (kind !== "extension") return host.resources?.list(kind).some((each) => each.path === path) ?? false;
   return extensions.some(({ owner, state }) => owner.path === path && (state === "loaded" || state === "kept"));
+}
+
+/** All of it may be turned off. */
+function isThere({ scope, identity, state }: PackageFacts, { id }: PlanItem): boolean {
+  return scope === "project" && id === `package:${identity}` && (state === "ok" || state === "disabled");
 }
 
 /** Of what a file asks for, some may be withheld, and is told as that. */

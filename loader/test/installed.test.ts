@@ -1,0 +1,218 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { TempProject } from "../../test/kit/src/index.ts";
+import type { LoadMode } from "../src/options.ts";
+import { installPackage, turnResource, updatePackages } from "../src/packages/index.ts";
+import type { LoadPlan } from "../src/plan.ts";
+import { askedWith, loadIn, project, toolExtension, verdicts } from "./loading.ts";
+import { startRegistry, type TestRegistry } from "./packages/registry.ts";
+
+/** A project and a home that know a registry with one package in two versions. */
+async function withRegistry(): Promise<{ at: TempProject; registry: TestRegistry }> {
+  const registry = await startRegistry();
+  const at = await project({ files: { ".git/HEAD": "" } });
+  await writeFile(join(at.home, ".npmrc"), `registry=${registry.url}/\n`);
+  publish(registry, "1.0.0");
+  return { at, registry };
+}
+
+function publish(registry: TestRegistry, version: string): void {
+  const files = {
+    "extensions/hello.ts": toolExtension("hello", version),
+    "skills/greet/SKILL.md": "---\nname: greet\ndescription: greets\n---\nSay hello.",
+  };
+  registry.publish({ name: "hello", version, files });
+}
+
+async function managing(at: TempProject, more: Parameters<typeof loadIn>[1] = {}) {
+  const { packages } = await loadIn(at, { isPlanOnly: true, isBare: true, ...more });
+  return packages;
+}
+
+async function install(at: TempProject, source: string, scope: "user" | "project" = "user"): Promise<void> {
+  const packages = await managing(at);
+  await installPackage(packages.context, source, { cwd: at.path, scope });
+  if (scope === "project") await packages.approveChange();
+}
+
+const tools = (loaded: Awaited<ReturnType<typeof loadIn>>) => [...loaded.agent.registry("tool").keys()];
+const skills = ({ host }: Awaited<ReturnType<typeof loadIn>>) =>
+  host.resources.list("skill").map(({ source }) => source);
+
+test("P11: extensions and texts of a person's packages load without the network", async () => {
+  const { at, registry } = await withRegistry();
+  await install(at, "npm:hello@^1");
+  registry.fail(/./, "hang");
+  const asked = registry.asked.length;
+  const loaded = await loadIn(at);
+  expect(tools(loaded)).toEqual(["hello"]);
+  expect(skills(loaded)).toEqual(["package hello"]);
+  expect(loaded.report.problems).toEqual([]);
+  expect(loaded.host.packages.list()).toMatchObject([{ name: "hello", version: "1.0.0", scope: "user", state: "ok" }]);
+  expect(registry.asked).toHaveLength(asked);
+});
+
+test("P3, P11: a package that is missing or changed is told and not loaded; all else is", async () => {
+  const { at } = await withRegistry();
+  await at.write(join(at.agentDir, "extensions/mine.ts"), toolExtension("mine", ""));
+  await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ packages: ["npm:gone@^1"] }));
+  const missing = await loadIn(at);
+  expect(tools(missing)).toEqual(["mine"]);
+  expect(missing.report.problems).toMatchObject([
+    { code: "package_missing", hint: expect.stringContaining("pi install") },
+  ]);
+  await at.write(join(at.agentDir, "settings.json"), "{}");
+  await install(at, "npm:hello@^1");
+  const [hello] = (await loadIn(at)).report.extensions.filter(({ owner }) => owner.name.endsWith("hello.ts"));
+  await writeFile(hello!.owner.path!, toolExtension("evil", ""));
+  const changed = await loadIn(at);
+  expect(tools(changed)).toEqual(["mine"]);
+  expect(changed.report.problems).toMatchObject([{ code: "package_changed" }]);
+});
+
+test("P6: what is turned off does not load; a reload takes in what was turned on, updated and removed", async () => {
+  const { at, registry } = await withRegistry();
+  await install(at, "npm:hello@^1");
+  const { context } = await managing(at);
+  const turn = (on: boolean) =>
+    turnResource(context, { identity: "npm:hello", list: "extensions", path: "extensions/hello.ts", on });
+  await turn(false);
+  const loaded = await loadIn(at);
+  expect(tools(loaded)).toEqual([]);
+  expect(skills(loaded)).toEqual(["package hello"]);
+  await turn(true);
+  await loaded.host.reload();
+  expect(tools(loaded)).toEqual(["hello"]);
+  publish(registry, "1.1.0");
+  await updatePackages(context, { cwd: at.path });
+  await loaded.host.reload();
+  expect(tools(loaded)).toEqual(["hello"]);
+  expect(loaded.host.packages.list()).toMatchObject([{ version: "1.1.0" }]);
+  await at.write(join(at.agentDir, "settings.json"), "{}");
+  await loaded.host.reload();
+  expect([tools(loaded), skills(loaded)]).toEqual([[], []]);
+});
+
+test("E3: packages load before the person's own folder, and give way to its names", async () => {
+  const { at } = await withRegistry();
+  await install(at, "npm:hello@^1");
+  await at.write(join(at.agentDir, "extensions/mine.ts"), toolExtension("hello", "mine"));
+  const { report, agent } = await loadIn(at);
+  expect(report.extensions.map(({ owner }) => owner.name.split("/").at(-1))).toEqual(["hello.ts", "mine.ts"]);
+  expect(agent.registry("tool").get("hello")?.owner.name).toMatch(/mine\.ts$/);
+});
+
+test("T2, P3: a project's packages wait for the answer; what was said holds for what is locked, and for nothing else", async () => {
+  const { at, registry } = await withRegistry();
+  await install(at, "npm:hello@^1", "project");
+  await rm(join(at.home, ".pi", "agent", "trust.d"), { recursive: true, force: true });
+  const asked = await loadIn(at);
+  expect(verdicts(asked.report.plan)).toMatchObject({
+    "package:npm:hello": "held",
+    "settings:.pi/settings.json": "held",
+  });
+  expect([tools(asked), skills(asked)]).toEqual([[], []]);
+  const trusted = await loadIn(at, { mode: askedWith("content") });
+  expect([tools(trusted), skills(trusted)]).toEqual([["hello"], ["package hello"]]);
+  expect(tools(await loadIn(at))).toEqual(["hello"]);
+  // Another version is locked by somebody else.
+  publish(registry, "1.1.0");
+  const packages = await managing(at);
+  await updatePackages(packages.context, { cwd: at.path, scope: "project" });
+  const questions: LoadPlan[] = [];
+  const mode: LoadMode = { ...askedWith("not-now"), askTrust: (plan) => void questions.push(plan) };
+  expect(tools(await loadIn(at, { mode }))).toEqual([]);
+  const changed = questions[0]?.items.filter(({ change }) => change);
+  expect(changed).toMatchObject([{ change: { isNew: false, added: ["hello@1.1.0"], removed: ["hello@1.0.0"] } }]);
+});
+
+test("P3: what the person installs for a trusted project stays trusted; the rest of an untrusted one is left alone", async () => {
+  const { at } = await withRegistry();
+  await install(at, "npm:hello@^1", "project");
+  expect(tools(await loadIn(at))).toEqual(["hello"]);
+  await at.write(".pi/settings.json", JSON.stringify({ packages: ["npm:hello@^1", "npm:evil"] }));
+  const { context, projectFault } = await managing(at);
+  expect(context.projectDir).toBeUndefined();
+  expect(projectFault).toMatchObject({ code: "project_not_trusted", hint: expect.stringContaining("pi trust") });
+  expect((await managing(at, { flags: { approve: true } })).context.projectDir).toBe(join(at.path, ".pi"));
+});
+
+test("a project brings no bytes: files in its repository stand for no package", async () => {
+  const { at } = await withRegistry();
+  await install(at, "npm:hello@^1", "project");
+  await rm(join(at.home, ".pi", "agent", "project-packages"), { recursive: true });
+  await at.write(".pi/packages/hello/x/package/extensions/hello.ts", toolExtension("evil", ""));
+  const loaded = await loadIn(at);
+  expect(tools(loaded)).toEqual([]);
+  expect(loaded.report.problems).toMatchObject([
+    { code: "package_missing", hint: expect.stringContaining("pi install -l") },
+  ]);
+});
+
+test("T4: a lock file of another change than the one decided about vouches for nothing", async () => {
+  const { at, registry } = await withRegistry();
+  await install(at, "npm:hello@^1", "project");
+  publish(registry, "1.1.0");
+  const packages = await managing(at);
+  await updatePackages(packages.context, { cwd: at.path, scope: "project" });
+  // Both versions are in the store, and the previous lock names the one that was approved.
+  const loaded = await loadIn(at);
+  expect(tools(loaded)).toEqual([]);
+});
+
+test("P12: a package of the person's and of the project is there once, as the project has it; and theirs comes back", async () => {
+  const { at, registry } = await withRegistry();
+  await install(at, "npm:hello@1.0.0");
+  publish(registry, "1.1.0");
+  await install(at, "npm:hello@1.1.0", "project");
+  const loaded = await loadIn(at);
+  const versions = () => loaded.host.packages.list().map(({ version, scope }) => `${version} ${scope}`);
+  expect(versions()).toEqual(["1.1.0 project"]);
+  expect(tools(loaded)).toEqual(["hello"]);
+  expect(loaded.agent.registry("tool").get("hello")?.owner.scope).toBe("project");
+  await loaded.trust.decide("never");
+  expect(versions()).toEqual(["1.0.0 user"]);
+  expect(loaded.agent.registry("tool").get("hello")?.owner.scope).toBe("package");
+});
+
+test("P12: autoload false in the project turns resources of the person's package on and off", async () => {
+  const { at } = await withRegistry();
+  await install(at, "npm:hello@^1");
+  const delta = { source: "npm:hello@^1", autoload: false, extensions: ["-extensions/hello.ts"] };
+  await at.write(".pi/settings.json", JSON.stringify({ packages: [delta] }));
+  const loaded = await loadIn(at, { mode: askedWith("content") });
+  expect([tools(loaded), skills(loaded)]).toEqual([[], ["package hello"]]);
+});
+
+test("a package that lies in the project is a resource like its others, wherever it is declared", async () => {
+  const { at } = await withRegistry();
+  await at.write("own/package.json", '{ "name": "own", "pi": { "extensions": ["./x.ts"], "skills": ["./skills"] } }');
+  await at.write("own/x.ts", toolExtension("own", ""));
+  await at.write("own/skills/s/SKILL.md", "---\nname: s\n---\n");
+  await at.write(".pi/settings.json", JSON.stringify({ packages: ["../own"] }));
+  const { report } = await loadIn(at);
+  expect(verdicts(report.plan)).toMatchObject({ "extension:own/x.ts": "held", "skill:own/skills/s/SKILL.md": "held" });
+  await at.write(".pi/settings.json", "{}");
+  await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ packages: [join(at.path, "own")] }));
+  const own = await loadIn(at);
+  expect(verdicts(own.report.plan)).toMatchObject({ "extension:own/x.ts": "held" });
+  expect(tools(own)).toEqual([]);
+});
+
+test("options in the settings reach the extensions of a package, checked by their schema", async () => {
+  const { at } = await withRegistry();
+  const source = `import { Type } from "typebox";
+export default Object.assign((pi, { greeting }) => pi.register("tool", greeting, { name: greeting, description: "", parameters: Type.Object({}), execute: async () => ({ content: [] }) }), { options: Type.Object({ greeting: Type.String() }) });`;
+  const path = await at.write(join(at.agentDir, "../greeter/index.ts"), source);
+  await at.write(
+    join(at.agentDir, "settings.json"),
+    JSON.stringify({ packages: [{ source: path, options: { greeting: "hi" } }] }),
+  );
+  expect(tools(await loadIn(at))).toEqual(["hi"]);
+  await at.write(
+    join(at.agentDir, "settings.json"),
+    JSON.stringify({ packages: [{ source: path, options: { greeting: {} } }] }),
+  );
+  expect((await loadIn(at)).report.problems).toMatchObject([{ code: "invalid_options" }]);
+});
