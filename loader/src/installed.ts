@@ -20,6 +20,7 @@ import { belongsToProject, isInside, realPathOf } from "./places.ts";
 import { contentOf, type LoadPlan, type PlanItem } from "./plan.ts";
 import { declaresPackages, lockIn, PACKAGE } from "./project-packages.ts";
 import type { PackagedText } from "./resources.ts";
+import { bringTyped, isTypedSource } from "./temporary.ts";
 import type { TrustGrant } from "./trust.ts";
 
 const TEXTS = [
@@ -33,6 +34,8 @@ const MS_PER_MINUTE = 60_000;
 
 export class Installed {
   private readonly phases: Phases;
+  /** What was typed and brought, with where it is: once is enough for a process. */
+  private readonly typed = new Map<string, InstalledPackage>();
   private own: readonly InstalledPackage[] = [];
   private merged: readonly InstalledPackage[] = [];
   /** What an agent picked of the project, with its options: it waits for trust. */
@@ -84,6 +87,20 @@ export class Installed {
     };
   }
 
+  /** Makes paths of what was typed with `-e`: a package is brought first. */
+  async bringTyped(text: string, cwd: string): Promise<string[]> {
+    if (!isTypedSource(text)) return [text];
+    const known = this.typed.get(text) ?? (await this.fetchTyped(text, cwd));
+    this.typed.set(text, known);
+    return toExtensions(known).map(({ path }) => path);
+  }
+
+  private async fetchTyped(text: string, cwd: string): Promise<InstalledPackage> {
+    const { showSource } = await import("./packages/index.ts");
+    this.phases.host.ui.notify(`Fetching ${showSource(text)}`);
+    return bringTyped(this.contextFor(), text, cwd);
+  }
+
   /** Looks at the packages of what was granted, in place of those before. */
   async findProject({ plan, digests }: TrustGrant): Promise<void> {
     const granted = plan.items.filter(({ kind, id, digest }) => kind === PACKAGE && digests.get(id) === digest);
@@ -121,7 +138,8 @@ export class Installed {
   /** Texts of a scope's packages that are on. */
   textsOf(scope: PackageScope["name"]): PackagedText[] {
     const rank = RANKS[scope];
-    const packages = this.merged.filter((each) => each.scope === scope && each.state === "ok");
+    const typed = scope === "user" ? [...this.typed.values()] : [];
+    const packages = [...typed, ...this.merged].filter((each) => each.scope === scope && each.state === "ok");
     return packages.flatMap(({ name, folder = "", resources }) =>
       TEXTS.flatMap(({ list, kind }) => {
         const items = resources?.[list].filter(({ isOn }) => isOn) ?? [];
@@ -132,11 +150,7 @@ export class Installed {
 
   private extensionsOf(scope: PackageScope["name"]): Wanted[] {
     if (this.phases.options.flags?.noExtensions && !this.phases.options.agent) return [];
-    const packages = this.merged.filter((each) => each.scope === scope && each.state === "ok");
-    return packages.flatMap(({ folder = "", resources, options }) => {
-      const items = resources?.extensions.filter(({ isOn }) => isOn) ?? [];
-      return items.map(({ path, requires }) => ({ path: join(folder, path), requires, scope: RANKS[scope], options }));
-    });
+    return this.merged.filter((each) => each.scope === scope).flatMap(toExtensions);
   }
 
   private async findDeclared(): Promise<Picked> {
@@ -205,4 +219,12 @@ export class Installed {
     const problems = packages.map(({ problem }) => problem).filter((each): each is AgentError => each !== undefined);
     this.phases.told.add("files", problems);
   }
+}
+
+/** The extensions of a package that are on, where it may be loaded. */
+function toExtensions({ scope, state, folder = "", resources, options }: InstalledPackage): Wanted[] {
+  const items = state === "ok" ? (resources?.extensions ?? []) : [];
+  return items
+    .filter(({ isOn }) => isOn)
+    .map(({ path, requires }) => ({ path: join(folder, path), requires, scope: RANKS[scope], options }));
 }

@@ -85,7 +85,8 @@ export class Phases {
     this.projectTrust = new ProjectTrust(this);
     this.installed = new Installed(this);
     const { agentDir, cwd } = this.places;
-    const registry: Agent["registry"] = (kind) => this.agent.registry(kind);
+    // The settings say which packages the agent is made of.
+    const registry: Agent["registry"] = (kind) => (this.agent as Agent | undefined)?.registry(kind) ?? new Map();
     this.stores = openStores(options, { places: () => this.places, registry });
     this.settings = this.stores.settings;
     if (options.agent?.definition.settings) this.settings.override(options.agent.definition.settings);
@@ -95,7 +96,7 @@ export class Phases {
     const packages = { list: () => installed.facts };
     this.host = createHost({ cwd, options, lifeCycle, grant: () => this.grant, flags, packages, ...this.stores });
     const { maxTurns = options.agent?.definition.maxTurns, signal } = options;
-    const extensions = [...pickOfficial(options)];
+    const extensions = [...pickOfficial(options, this.settings.userValue("extensions"))];
     this.agent = createAgent({ extensions, host: this.host, maxTurns, signal, ...describePicked(options) });
     this.agent.declareHook("project_trust", { way: "vote" });
     installGate({ agent: this.agent, host: this.host, places: () => this.places });
@@ -193,9 +194,10 @@ export class Phases {
   private async settleOwn(way: Way): Promise<Inside[]> {
     const { options, settings, roster, places, told } = this;
     if (options.isBare) return [];
-    const { extensions: typed = [], noExtensions = false } = options.flags ?? {};
+    const { extensions: asked = [], noExtensions = false } = options.flags ?? {};
     const list = settings.userValue("extensions");
     const packages = await this.installed.findOwn();
+    const typed = (await Promise.all(asked.map((each) => this.installed.bringTyped(each, options.cwd)))).flat();
     const found = await findOwnExtensions(places, {
       packaged: packages.extensions,
       typed,

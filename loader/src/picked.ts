@@ -22,9 +22,12 @@ export interface Picked {
 
 type PickedPackage = AgentDefinition["packages"][number];
 
-/** The official packages that are to be loaded: all of them, or those that the agent picks, with their options. */
-export function pickOfficial({ official = [], agent, isBare }: LoadOptions): readonly ExtensionEntry[] {
-  if (!isBare && !agent) return official;
+/**
+ * The official packages that are to be loaded: all but those that the person's `list` of extensions turns off, or those that
+ * the agent picks, with their options.
+ */
+export function pickOfficial({ official = [], agent, isBare }: LoadOptions, list: unknown): readonly ExtensionEntry[] {
+  if (!isBare && !agent) return official.filter(({ owner }) => isLeftOn(owner.name, list));
   // What the front end itself lends is no package.
   const own = official.filter(({ owner }) => owner.scope === "host");
   const picked = agent && !isBare ? agent.definition.packages : [];
@@ -35,6 +38,14 @@ export function pickOfficial({ official = [], agent, isBare }: LoadOptions): rea
       return entry ? [{ ...entry, options: pick.options ?? entry.options }] : [];
     }),
   ];
+}
+
+/** `-builtin:tools` turns `@pi-agent/tools` off, as Pi writes it; of several entries the last one counts. */
+function isLeftOn(name: string, list: unknown): boolean {
+  const spellings = [`builtin:${name.slice(name.indexOf("/") + 1)}`, name];
+  const entries = Array.isArray(list) ? list.map(String) : [];
+  const last = entries.findLast((entry) => /^[!+-]/.test(entry) && spellings.includes(entry.slice(1)));
+  return last === undefined || last.startsWith("+");
 }
 
 /** What a definition says of the agent itself, but for its model, which only extensions make known. */

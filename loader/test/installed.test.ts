@@ -216,3 +216,20 @@ export default Object.assign((pi, { greeting }) => pi.register("tool", greeting,
   );
   expect((await loadIn(at)).report.problems).toMatchObject([{ code: "invalid_options" }]);
 });
+
+test("-e npm:name brings a package for the run that names it, and uses it again where nothing can be reached", async () => {
+  const { at, registry } = await withRegistry();
+  const flags = { extensions: ["npm:hello@^1"] };
+  const loaded = await loadIn(at, { flags });
+  expect(tools(loaded)).toEqual(["hello"]);
+  expect(loaded.agent.registry("tool").get("hello")?.owner.scope).toBe("flag");
+  expect(loaded.host.packages.list()).toEqual([]);
+  registry.fail(/./, "403");
+  await expect(loadIn(at, { flags: { extensions: ["npm:other"] } })).rejects.toMatchObject({ code: "package_denied" });
+  registry.heal();
+  await expect(loadIn(at, { flags: { extensions: ["npm:other"] } })).rejects.toMatchObject({
+    code: "package_not_found",
+  });
+  registry.fail(/./, "reset");
+  expect(tools(await loadIn(at, { flags }))).toEqual(["hello"]);
+});

@@ -118,3 +118,10 @@ test("isBare loads neither official packages nor extensions, and has nothing eva
   expect(loaded.report.extensions).toEqual([]);
   expect(marks(at)).toEqual([]);
 });
+
+test("the person's settings turn official packages off, a project's do not", async () => {
+  const at = await person();
+  await at.write(".pi/settings.json", JSON.stringify({ extensions: ["-builtin:two"] }));
+  await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ extensions: ["-builtin:one"] }));
+  expect(tools(await loadIn(at, { official: OFFICIAL, flags: { approve: true } }))).toEqual(["two", "mine", "theirs"]);
+});

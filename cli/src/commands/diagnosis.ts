@@ -1,6 +1,6 @@
 /** Collects what `pi doctor` tells: what is loaded and what it costs, what is missing, what is wrong. */
 import type { Agent, AgentError, ExtensionReport, Host, Owner } from "@pi-agent/kernel";
-import { type LoadReport, listDecisions } from "@pi-agent/loader";
+import { type InstalledPackage, type LoadReport, listDecisions, listPackages } from "@pi-agent/loader";
 import { listStored, type StoredWord } from "../trust/status.ts";
 import { BUILT_IN, type BuiltInIo } from "./built-in.ts";
 import { checkPlan, type PlanLine } from "./plan-check.ts";
@@ -12,6 +12,8 @@ export interface Diagnosis {
   trust: { decision: string; stored: StoredWord[]; damaged: { path: string; message: string }[] };
   /** Everything that the project brings, as it was planned and as it is. */
   plan: PlanLine[];
+  /** Every package that is declared: all bytes of all files were compared with the lock file. */
+  packages: PackageLine[];
   extensions: ExtensionLine[];
   providers: { id: string; isReady: boolean; env: string[] }[];
   commands: { name: string; summary: string }[];
@@ -27,7 +29,9 @@ export interface ExtensionLine
   error?: ProblemLine;
 }
 
-interface ProblemLine {
+export type PackageLine = Pick<InstalledPackage, "name" | "version" | "scope" | "state" | "source">;
+
+export interface ProblemLine {
   code: string;
   message: string;
   hint?: string;
@@ -35,15 +39,17 @@ interface ProblemLine {
 }
 
 /** Collects everything. The prompt is rendered once, so that what its sections cost is counted. */
-export async function diagnose({ agent, host, report }: BuiltInIo): Promise<Diagnosis> {
+export async function diagnose(io: BuiltInIo): Promise<Diagnosis> {
+  const { agent, host, report } = io;
   await agent.promptSections();
+  const { packages, problems } = await checkPackages(io);
   const extensions = listExtensions(agent, report);
   const plan = checkPlan(report, host);
   const damaged = listDecisions(report.agentDir).notes;
   // What was set aside harms nobody: it is told, and counts as no fault.
   const isHarmless = ({ path }: (typeof damaged)[number]) => path.includes(".json.damaged-");
   const isWell =
-    report.problems.length === 0 &&
+    problems.length === 0 &&
     damaged.every(isHarmless) &&
     plan.every(({ isAsPlanned }) => isAsPlanned) &&
     extensions.every(({ state }) => state === "loaded");
@@ -58,13 +64,23 @@ export async function diagnose({ agent, host, report }: BuiltInIo): Promise<Diag
     },
     trust: { decision: `${decision}, by ${decidedBy}`, stored: listStored(report), damaged },
     plan,
+    packages,
     extensions,
     providers: listProviders(agent, host),
     commands: listCommands(agent),
     flags: listFlags(agent),
     held: report.heldLine(),
-    problems: report.problems.map(toLine),
+    problems: problems.map(toLine),
   };
+}
+
+/** Looks at every byte of what is installed: what a start sees with a look may have been missed. */
+async function checkPackages({ report, packages: { context } }: BuiltInIo) {
+  const packages = await listPackages(context, { isThorough: true });
+  const told = new Set(report.problems.map(({ message }) => message));
+  const found = packages.flatMap(({ problem }) => (problem && !told.has(problem.message) ? [problem] : []));
+  const lines = packages.map(({ name, version, scope, state, source }) => ({ name, version, scope, state, source }));
+  return { packages: lines, problems: [...report.problems, ...found] };
 }
 
 /** The agent's reports go on counting; the loader's know also what never reached the agent. */

@@ -1,11 +1,12 @@
 /** `pi doctor [--json]`: what is loaded and what it costs, what is missing, what is wrong. */
 import { EXIT_CODES } from "../exit-codes.ts";
-import { formatError, toProblem } from "../print-error.ts";
+import { formatError } from "../print-error.ts";
+import type { Problem } from "../problem.ts";
 import { formatTable } from "../table.ts";
 import { toTerminalLine } from "../terminal-text.ts";
 import { storedRows } from "../trust/status.ts";
 import type { BuiltInIo } from "./built-in.ts";
-import { type Diagnosis, diagnose } from "./diagnosis.ts";
+import { type Diagnosis, diagnose, type ProblemLine } from "./diagnosis.ts";
 import { refuseArguments } from "./refuse-arguments.ts";
 
 const INDENT = "  ";
@@ -20,9 +21,9 @@ export async function runDoctor(args: readonly string[], io: BuiltInIo): Promise
   return diagnosis.isWell ? EXIT_CODES.answered : EXIT_CODES.failed;
 }
 
-function describe(diagnosis: Diagnosis, { report, output }: BuiltInIo): string {
+function describe(diagnosis: Diagnosis, { output }: BuiltInIo): string {
   const width = output.stream.isTTY ? (output.stream.columns || USUAL_COLUMNS) - INDENT.length : undefined;
-  const problems = report.problems.map((problem) => formatError(toProblem(problem), "error")).join("");
+  const problems = diagnosis.problems.map((problem) => formatError(wordLine(problem), "error")).join("");
   const table = (rows: readonly (readonly string[])[]) =>
     formatTable(
       rows.map((row) => row.map((cell) => toTerminalLine(cell, Number.POSITIVE_INFINITY))),
@@ -32,6 +33,7 @@ function describe(diagnosis: Diagnosis, { report, output }: BuiltInIo): string {
     ["Places", table(placeRows(diagnosis))],
     ["Trust", table(trustRows(diagnosis))],
     ["Project", table(planRows(diagnosis)) || "brings nothing to load"],
+    ["Packages", table(packageRows(diagnosis)) || "none are installed"],
     ["Extensions", `${table(extensionRows(diagnosis))}${table(slowRows(diagnosis))}`],
     ["Providers", table(providerRows(diagnosis))],
     ["Sub-commands", table(diagnosis.commands.map(({ name, summary }) => [`pi ${name}`, summary]))],
@@ -71,6 +73,10 @@ function planRows({ plan }: Diagnosis): string[][] {
   return [["plan", "what is", "resource", "because"], ...rows];
 }
 
+function packageRows({ packages }: Diagnosis): string[][] {
+  return packages.map(({ name, version = "", scope, state, source }) => [state, name, version, scope, source]);
+}
+
 /** What a start costs: hooks run in it, and the prompt is what the next run would send. */
 function extensionRows({ extensions }: Diagnosis): string[][] {
   const rows = extensions.map(({ state, loadMs, hookMs, promptTokens, errors, scope, name }) => {
@@ -98,6 +104,11 @@ function flagRows({ flags }: Diagnosis): string[][] {
     const argument = takes === "nothing" ? "" : ` ${takes.join("|")}`;
     return [`${before}--${name}${argument}`, description ?? "", owner];
   });
+}
+
+function wordLine({ message, owner, hint }: ProblemLine): Problem {
+  const from = owner === undefined || message.includes(owner) ? "" : ` (from ${owner})`;
+  return { what: `${message}${from}`, hint };
 }
 
 function indent(text: string): string {

@@ -59,13 +59,15 @@ interface TreeNode {
   resolved: string | null;
   integrity: string | null;
   optional?: boolean;
+  /** Why nothing is known of it; whoever wants it can do without, or there would be no tree. */
+  errors: readonly Error[];
   package: { name?: string; version?: string; os?: unknown; cpu?: unknown; libc?: unknown };
 }
 
 function toDependencies(name: string, nodes: readonly TreeNode[]): Dependencies {
   const dependencies: Dependencies = {};
   // What is bundled is in the tarball of the package that bundles it.
-  for (const node of nodes.filter(({ isRoot, inBundle }) => !isRoot && !inBundle)) {
+  for (const node of nodes.filter(({ isRoot, inBundle, errors }) => !isRoot && !inBundle && errors.length === 0)) {
     const { name: own = node.name, version } = node.package;
     if (node.isLink || node.resolved === null || version === undefined || !/^https?:/.test(node.resolved)) {
       throw wordExotic(name, node.name);

@@ -19,6 +19,7 @@ export { type InstallAllOptions, type InstallAllOutcome, installAll } from "./in
 export { findInstalled, type InstalledPackage, mergeInstalled, type PackageState } from "./installed.ts";
 export { findNewer, listPackages, type Newer } from "./list.ts";
 export { type Lock, type LockedPackage, parseLock } from "./lock-file.ts";
+export { showSource } from "./package-error.ts";
 export { findNameFault } from "./package-name.ts";
 export { type PackagePreview, wordPreview } from "./preview.ts";
 export { type RemoveOutcome, removePackage } from "./remove.ts";

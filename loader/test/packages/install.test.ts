@@ -256,6 +256,26 @@ test("attack 48: what an exotic dependency would bring is refused", async () => 
   }
 });
 
+test("P1: what a package can do without, and no registry has, is left out", async () => {
+  const registry = await startRegistry();
+  registry.publish({ name: "there", version: "1.0.0" });
+  const optionalDependencies = { there: "1", "for-another-machine": "1" };
+  registry.publish({ name: "flexible", version: "1.0.0", manifest: { optionalDependencies }, files: EXTENSION });
+  registry.publish({
+    name: "strict",
+    version: "1.0.0",
+    manifest: { dependencies: optionalDependencies },
+    files: EXTENSION,
+  });
+  const at = await packageHome(registry.url);
+  const { folder } = await installPackage(at.context, "npm:flexible", { cwd: at.home });
+  expect(await readdir(join(folder, "node_modules"))).toEqual(["there"]);
+  await expect(installPackage(at.context, "npm:strict", { cwd: at.home })).rejects.toMatchObject({
+    code: "package_not_found",
+    message: expect.stringContaining("What strict needs"),
+  });
+});
+
 test("P8: files that a package brings to the place of a dependency are refused", async () => {
   const registry = await startRegistry();
   registry.publish({ name: "dep", version: "1.0.0", files: { "index.js": "good" } });
