@@ -249,6 +249,8 @@ export interface Owner {
   name: string;
   scope: "official" | "package" | "user" | "flag" | "project" | "inline" | "host" | "inherited";
   path?: string;
+  /** The package that it is a part of, where its own name is a path. */
+  package?: string;
 }
 
 export interface Registered<K extends Kind = Kind> {

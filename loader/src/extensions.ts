@@ -22,6 +22,8 @@ export interface Wanted {
   path: string;
   requires?: Readonly<Record<string, string>>;
   scope: "package" | "user" | "flag" | "project";
+  /** The name of the package that it is a part of. */
+  package?: string;
   /** For its factory, where it takes any. */
   options?: unknown;
 }
@@ -122,8 +124,8 @@ export async function loadExtensions(wanted: readonly Wanted[], into: Into): Pro
   const importMs = new Map<Owner, number>();
   const owners: Owner[] = [];
   const entries = await Promise.all(
-    wanted.map(async ({ path, requires, scope, options }): Promise<ExtensionEntry | undefined> => {
-      const owner: Owner = { name: path, scope, path };
+    wanted.map(async ({ path, requires, scope, package: of, options }): Promise<ExtensionEntry | undefined> => {
+      const owner: Owner = { name: path, scope, path, ...(of !== undefined && { package: of }) };
       owners.push(owner);
       const startedAt = performance.now();
       try {

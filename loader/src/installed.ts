@@ -222,9 +222,10 @@ export class Installed {
 }
 
 /** The extensions of a package that are on, where it may be loaded. */
-function toExtensions({ scope, state, folder = "", resources, options }: InstalledPackage): Wanted[] {
+function toExtensions({ name, scope, state, folder = "", resources, options }: InstalledPackage): Wanted[] {
   const items = state === "ok" ? (resources?.extensions ?? []) : [];
+  const known = { scope: RANKS[scope], package: name, options };
   return items
     .filter(({ isOn }) => isOn)
-    .map(({ path, requires }) => ({ path: join(folder, path), requires, scope: RANKS[scope], options }));
+    .map(({ path, requires }) => ({ ...known, path: join(folder, path), requires }));
 }

@@ -169,10 +169,11 @@ test.each([
 });
 
 test("P8: the file of the prompt stays in the folder, by its name and by where a link leads", async () => {
-  const { path, write } = await filesOf({
+  const files = await filesOf({
     "secret.txt": "secret",
     "in/agent.json": { ...LEAST, systemPromptFile: "link.md" },
   });
+  const { path } = files;
   await symlink(join(path, "secret.txt"), join(path, "in/link.md"));
   const asked = () => readAgentFile(join(path, "in"));
   await expect(asked()).rejects.toThrow("it leaves the folder of the agent.");
@@ -182,11 +183,11 @@ test("P8: the file of the prompt stays in the folder, by its name and by where a
     ["missing.md", "is not there"],
     [".", "is not a regular file"],
   ] as const) {
-    await write("in/agent.json", JSON.stringify({ ...LEAST, systemPromptFile: name }));
+    await files.write("in/agent.json", JSON.stringify({ ...LEAST, systemPromptFile: name }));
     await expect(asked(), name).rejects.toThrow(`cannot be used: it ${why}.`);
   }
-  await write("in/broken.md", Buffer.from([0xff, 0xfe]));
-  await write("in/agent.json", JSON.stringify({ ...LEAST, systemPromptFile: "broken.md" }));
+  await files.write("in/broken.md", Buffer.from([0xff, 0xfe]));
+  await files.write("in/agent.json", JSON.stringify({ ...LEAST, systemPromptFile: "broken.md" }));
   await expect(asked()).rejects.toThrow("it is not text in UTF-8.");
 });
 

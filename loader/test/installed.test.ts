@@ -50,6 +50,7 @@ test("P11: extensions and texts of a person's packages load without the network"
   expect(skills(loaded)).toEqual(["package hello"]);
   expect(loaded.report.problems).toEqual([]);
   expect(loaded.host.packages.list()).toMatchObject([{ name: "hello", version: "1.0.0", scope: "user", state: "ok" }]);
+  expect(loaded.agent.registry("tool").get("hello")?.owner).toMatchObject({ scope: "package", package: "hello" });
   expect(registry.asked).toHaveLength(asked);
 });
 
