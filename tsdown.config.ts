@@ -14,7 +14,10 @@ const shared: UserConfig = {
   report: false,
   // What one package imports at its first use, another may need from the start.
   checks: { ineffectiveDynamicImport: false, pluginTimings: false },
-  inputOptions: { resolve: { conditionNames: ["@pi-agent/source", "node", "import", "default"] } },
+  // Of some libraries only what is for bundlers can be bundled.
+  inputOptions: {
+    resolve: { conditionNames: ["@pi-agent/source", "node", "import", "default"], mainFields: ["module", "main"] },
+  },
 };
 
 const command: UserConfig = {

@@ -4,7 +4,7 @@
 
 const about = require("../package.json");
 
-module.exports = { run, explainOldNode };
+module.exports = { run, explainOldNode, prepare };
 
 if (require.main === module) run(process.argv.slice(2));
 
@@ -16,10 +16,15 @@ function run(argv) {
   } else if (argv[0] === "--version" || argv[0] === "-v") {
     console.log(about.version);
   } else {
-    dropNodePath();
-    enableCompileCache();
+    prepare();
     start(argv);
   }
+}
+
+/** Readies the process for extensions and a quick start; a program that is an agent of its own does it too. */
+function prepare() {
+  dropNodePath();
+  enableCompileCache();
 }
 
 /** One line for a person whose Node is too old; else `undefined`. */

@@ -29,7 +29,7 @@ export interface Arguments {
    * `--print`, `--mode` and `--`, which begin a prompt; else "".
    */
   command: string;
-  /** What follows it, as it was typed, without the command's own flags. */
+  /** What follows it, as it was typed, without the command's own flags; `--` where something after it begins with a dash. */
   commandArguments: string[];
   problem?: Problem;
 }
@@ -68,12 +68,18 @@ export function parseArguments(argv: readonly string[]): Arguments {
       result.problem ??= setFlag(result.flags, spec, { raw, value });
     }
   }
-  if (result.command !== "") result.commandArguments = result.rest.slice(1).map((item) => item.raw);
+  if (result.command !== "") result.commandArguments = toCommandArguments(result.rest.slice(1));
   return result;
 }
 
 function findCommand(raw: string, flags: ReadonlyMap<string, FlagValue>): string {
   return /^[a-z][\w-]*$/.test(raw) && !flags.has("print") && !flags.has("mode") ? raw : "";
+}
+
+function toCommandArguments(rest: readonly Item[]): string[] {
+  const all = rest.map(({ raw }) => raw);
+  const at = rest.findIndex((item) => item.kind === "word" && item.isLiteral && item.raw.startsWith("-"));
+  return at === -1 ? all : [...all.slice(0, at), "--", ...all.slice(at)];
 }
 
 /** Gives what `parseArguments` left its meaning, now that the flags of extensions are known. */

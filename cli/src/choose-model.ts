@@ -1,6 +1,6 @@
 /** Chooses the model, its thinking level and its key by flags, session and settings. */
-import { type Agent, AgentError, type FlagValue, type Model, type ThinkingLevel } from "@pi-agent/kernel";
-import { type Loaded, nearestNames } from "@pi-agent/loader";
+import { type Agent, AgentError, type FlagValue, isAgentError, type Model, type ThinkingLevel } from "@pi-agent/kernel";
+import { type AgentDefinition, type Loaded, nearestNames } from "@pi-agent/loader";
 import { printWarning } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
 
@@ -10,20 +10,25 @@ interface Found {
 }
 
 /**
- * Sets the model that `--model` and `--provider` name; else keeps the session's; else takes the settings' default or the
- * first one with a key. Fails with `unknown_model`, `ambiguous_model`, `unknown_provider`, with `no_key`, and with
- * `no_model` when nothing is asked for and there is no key at all.
+ * Sets the model that `--model` and `--provider` name; else the one of the agent's file; else keeps the session's; else
+ * takes the settings' default or the first one with a key. Fails with `unknown_model`, `ambiguous_model`,
+ * `unknown_provider`, with `no_key`, and with `no_model` when nothing is asked for and there is no key at all.
  */
-export async function chooseModel(flags: ReadonlyMap<string, FlagValue>, { agent, host }: Loaded): Promise<void> {
-  const found = findModel(flags, host, agent.state.model);
+export async function chooseModel(
+  flags: ReadonlyMap<string, FlagValue>,
+  { agent, host }: Loaded,
+  asked: Pick<AgentDefinition, "file" | "model" | "thinking"> = { file: "" },
+): Promise<void> {
+  const isTyped = flags.has("model") || flags.has("provider");
+  const found = isTyped || asked.model === undefined ? findModel(flags, host, agent.state.model) : findOwn(asked, host);
   if (!found) throw describeNoModel(agent);
-  const isChosen = flags.has("model") || flags.has("provider") || agent.state.model !== undefined;
+  const isChosen = isTyped || asked.model !== undefined || agent.state.model !== undefined;
   const mistaken = isChosen ? undefined : judgeDefault(host, found.model);
   if (mistaken) printWarning(mistaken);
   const apiKey = flags.get("api-key");
   if (typeof apiKey === "string") host.credentials.useApiKey(found.model.provider, apiKey);
   if (!(await agent.setModel(found.model))) await host.credentials.resolve(found.model.provider);
-  const level = flags.get("thinking") ?? found.thinkingLevel;
+  const level = flags.get("thinking") ?? (isTyped ? undefined : asked.thinking) ?? found.thinkingLevel;
   if (level !== undefined) agent.setThinkingLevel(level as ThinkingLevel);
 }
 
@@ -38,6 +43,17 @@ function findModel(
   if (typeof reference === "string") return models.resolve(reference, named);
   if (named === undefined && current) return { model: current };
   return models.initial(named);
+}
+
+/** The model that the agent's file names; an error names the file. */
+function findOwn({ file, model = "" }: Pick<AgentDefinition, "file" | "model">, { models }: Loaded["host"]): Found {
+  try {
+    return models.resolve(model);
+  } catch (thrown) {
+    if (!isAgentError(thrown)) throw thrown;
+    const { code, message, hint, cause } = thrown;
+    throw new AgentError(code, `${file}: ${message}`, { hint, cause });
+  }
 }
 
 /** Says why the settings' default is not the model that is taken, if it is not. */

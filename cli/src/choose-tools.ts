@@ -11,8 +11,14 @@ export type ToolTable = ReadonlyMap<string, Pick<Registered<"tool">, "value" | "
  *
  *   --no-tools ─► none │ --tools a,b* ─► only these │ --tools +a,-b ─► the usual ones, changed │ else the usual ones
  *   --no-builtin-tools takes the official ones away, --exclude-tools takes away last
+ *
+ * The usual ones are those that the agent's file lists, else those that are on by default.
  */
-export function chooseTools(flags: ReadonlyMap<string, FlagValue>, tools: ToolTable): string[] | Problem | undefined {
+export function chooseTools(
+  flags: ReadonlyMap<string, FlagValue>,
+  tools: ToolTable,
+  listed?: readonly string[],
+): string[] | Problem | undefined {
   const names = ["tools", "exclude-tools", "no-tools", "no-builtin-tools"];
   if (!names.some((name) => flags.has(name) && flags.get(name) !== false)) return undefined;
   if (isOn(flags, "no-tools")) return [];
@@ -22,7 +28,8 @@ export function chooseTools(flags: ReadonlyMap<string, FlagValue>, tools: ToolTa
   if (problem) return problem;
   const isUsual = (name: string) => {
     const { value, owner } = tools.get(name) as Pick<Registered<"tool">, "value" | "owner">;
-    return value.defaultActive !== false && !(isOn(flags, "no-builtin-tools") && owner.scope === "official");
+    const isDefault = listed ? listed.includes(name) : value.defaultActive !== false;
+    return isDefault && !(isOn(flags, "no-builtin-tools") && owner.scope === "official");
   };
   const isChosen = (name: string) => {
     if (matchesAny(name, excluded)) return false;

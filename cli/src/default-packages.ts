@@ -1,4 +1,5 @@
 /** The packages of the default agent, in load order. */
+import agents from "@pi-agent/agents";
 import anthropic from "@pi-agent/anthropic";
 import cassette from "@pi-agent/cassette";
 import gemini from "@pi-agent/gemini";
@@ -18,6 +19,7 @@ export const DEFAULT_PACKAGES: readonly ExtensionEntry[] = [
   official("@pi-agent/system-prompt", systemPrompt),
   official("@pi-agent/step-log", stepLog),
   official("@pi-agent/cassette", cassette),
+  official("@pi-agent/agents", agents),
 ];
 
 function official(name: string, extension: Extension): ExtensionEntry {

@@ -25,6 +25,12 @@ const DIGEST = {
   hint: "pi trust prints it, after: content",
 };
 
+const AGENT = {
+  pattern: /\S/,
+  name: "the name of an agent, or the path of its file or folder",
+  hint: "for example: --agent reviewer, or --agent ./agent.json",
+};
+
 /** Tells whether a switch is on: `--name=false` is not. */
 export function isOn(flags: ReadonlyMap<string, FlagValue>, name: string): boolean {
   return flags.get(name) === true;
@@ -51,6 +57,7 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: "no-builtin-tools", short: "nbt", takes: "nothing" },
   { name: "no-tools", short: "nt", takes: "nothing" },
 
+  { name: "agent", takes: "value", form: AGENT },
   { name: "extension", short: "e", takes: "value", multiple: true },
   { name: "no-extensions", short: "ne", takes: "nothing" },
   { name: "no-context-files", short: "nc", takes: "nothing" },

@@ -5,7 +5,8 @@
 export const HELP = `pi: an agent in your terminal, in scripts and in pipes
 
 Usage: pi [flags] [--] [@file ...] ["prompt" ...]
-       pi [flags] trust | prompt | doctor | demo | help
+       pi [flags] trust | prompt | doctor | demo | help [COMMAND]
+       pi [flags] install | remove | list | update | config | create
 
 Without a prompt, on a terminal: a conversation. Otherwise one answer on stdout.
 What is piped in, and the files, become part of the first prompt.
@@ -28,16 +29,15 @@ Each word without quotes is a prompt of its own: quote what belongs together.
       --session-dir DIR        keep sessions there; --no-session: keep none
   -n, --name TEXT              name the session
 
-  -t, --tools A,B or +A,-B     only these, or change which are on
+  -t, --tools A,B or +A,-B     only these, or change them; -nt, --no-tools: none
   -xt, --exclude-tools A,B     not these; -nbt, --no-builtin-tools: no official
-  -nt, --no-tools              none
+      --agent FILE|NAME        be that agent: nothing loads but what it picks
   -e, --extension PATH         load it too; -ne, --no-extensions: no others
       --system-prompt TEXT     a text or a file; --append-system-prompt: add it
   -nc, --no-context-files      leave AGENTS.md and CLAUDE.md out
   -a, --approve                trust this project, this time; -na, --no-approve
       --trust sha256-...       the same for this very content: see pi trust
-      --offline                no network but the model's
-  -h, --help  -v, --version
+      --offline                only the model's network; -h --help, -v --version
 
 Keys: ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY, or your models.json.
 Exit: 0 answer, 1 error or cut answer, 2 usage, 129/130/143 by signal.

@@ -1,8 +1,8 @@
 /** Loads an agent for what was typed. */
 import { AgentError, type ExtensionEntry, type FlagValue, type Registered } from "@pi-agent/kernel";
-import { type Loaded, type LoadFlags, load } from "@pi-agent/loader";
+import { type Loaded, type LoadFlags, type LoadOptions, load } from "@pi-agent/loader";
 import { type Arguments, type Settled, settleArguments } from "./arguments.ts";
-import { DEFAULT_PACKAGES } from "./default-packages.ts";
+import { judgeAgentName, namesFile } from "./choose-agent.ts";
 import type { Exit } from "./exit.ts";
 import { isOn } from "./flags.ts";
 import type { Front } from "./front.ts";
@@ -15,30 +15,38 @@ export interface Start {
   front: Front;
   output: Output;
   exit: Exit;
+  /** What is to be loaded in place of the default agent. */
+  agent?: LoadOptions["agent"];
 }
 
 /**
  * Loads what is for a folder, and settles the arguments once extensions have registered their flags. `isPlanOnly`: nothing
- * of a project loads, whatever was decided about it.
+ * of a project loads, whatever was decided about it. `isBare`: no package and no extension loads.
  */
 export async function loadAgent(
   start: Start,
   cwd: string,
-  { isPlanOnly }: { isPlanOnly?: boolean } = {},
+  { isPlanOnly, isBare }: { isPlanOnly?: boolean; isBare?: boolean } = {},
 ): Promise<{ loaded: Loaded; settled: Settled }> {
   const { typed, front, exit } = start;
   let settled: Settled = { flags: new Map(), words: [], files: [] };
   const settle = (registered: ReadonlyMap<string, Registered<"flag">>) => {
     settled = settleArguments(typed.rest, registered);
+    const problem = isBare ? undefined : judgeAgentName(typed.flags, registered);
+    if (problem) throw toUsageError(problem);
     // What follows a sub-command is its own to judge; whether there is one is known when all is loaded.
     if (settled.problem && typed.command === "") throw toUsageError(settled.problem);
-    return new Map([...typed.flags, ...settled.flags]);
+    // A file is read already; only a name is for the package that knows agents by name.
+    const own = [...typed.flags].filter(([name, value]) => name !== "agent" || !namesFile(value));
+    return new Map([...own, ...settled.flags]);
   };
   const loaded = await load({
     cwd,
     isPlanOnly,
+    isBare,
+    agent: isBare ? undefined : start.agent,
     flags: toLoadFlags(typed.flags, settle),
-    official: [describeSelf(start.output), ...DEFAULT_PACKAGES],
+    official: isBare ? [] : [describeSelf(start.output), ...(await import("./default-packages.ts")).DEFAULT_PACKAGES],
     mode: front.mode,
     host: { shutdown: () => void exit.end(0) },
     maxTurns: typed.flags.has("max-turns") ? Number(typed.flags.get("max-turns")) : undefined,
@@ -50,7 +58,7 @@ export async function loadAgent(
 /** What the command itself lends to packages: the real standard output, for what a person sends there on purpose. */
 function describeSelf(output: Output): ExtensionEntry {
   return {
-    owner: { name: "@pi-agent/cli", scope: "official" },
+    owner: { name: "@pi-agent/cli", scope: "host" },
     extension: (pi) => void pi.register("service", "stdout", { write: (text: string) => output.write(text) }),
   };
 }

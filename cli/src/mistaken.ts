@@ -5,11 +5,6 @@ import type { Problem } from "./problem.ts";
 
 // What Pi has as sub-commands, and people type therefore.
 const NOT_YET: ReadonlyMap<string, string> = new Map([
-  ...["install", "remove", "uninstall", "update", "list"].map(
-    (name) =>
-      [name, "load a package from its folder with -e PATH; docs/write-an-extension.md says how to keep it"] as const,
-  ),
-  ["config", "edit settings.json in the agent directory; pi doctor names it"],
   ["auth", "set a key in the environment, or in auth.json of the agent directory"],
   ["mcp", "an extension can register the tools of a server"],
 ]);

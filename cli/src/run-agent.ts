@@ -5,8 +5,10 @@
  */
 import { isAgentError } from "@pi-agent/kernel";
 import type { Arguments } from "./arguments.ts";
+import { chooseAgent, type OwnAgent } from "./choose-agent.ts";
 import { BUILT_IN, type BuiltIn } from "./commands/built-in.ts";
 import { runRegistered } from "./commands/registered.ts";
+import { nameOfCommand } from "./commands/usage.ts";
 import { takeCharge } from "./exit.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { isOn } from "./flags.ts";
@@ -16,30 +18,33 @@ import { currentFolder, loadAgent, type Start } from "./load-agent.ts";
 import { judgeFirstWord } from "./mistaken.ts";
 import { printError, toProblem } from "./print-error.ts";
 import { reportHeld, reportLoad } from "./report-load.ts";
-import { applyTools, runMode } from "./run-mode.ts";
+import { applyAgent, applyTools, runMode } from "./run-mode.ts";
 import { guardStdout, openStdout } from "./stdout-guard.ts";
 
-/** Loads an agent and does with it what was typed, to the end of the process. */
-export async function runAgent(typed: Arguments): Promise<void> {
-  const builtIn = BUILT_IN.get(typed.command);
+/** Loads an agent and does with it what was typed, to the end of the process. `own`: the agent that a program is. */
+export async function runAgent(typed: Arguments, own?: OwnAgent): Promise<void> {
+  const builtIn = BUILT_IN.get(nameOfCommand(typed.command));
   const front = await chooseFront(typed.flags, builtIn !== undefined);
   const output = front.terminal ? openStdout() : guardStdout();
   const exit = takeCharge(output);
   const start = { typed, front, output, exit };
-  await exit.end(await perform(start, builtIn).catch((thrown: unknown) => fail(thrown, start)));
+  await exit.end(await perform(start, { builtIn, own }).catch((thrown: unknown) => fail(thrown, start)));
 }
 
-async function perform(start: Start, builtIn: BuiltIn | undefined): Promise<number> {
+async function perform(from: Start, { builtIn, own }: { builtIn?: BuiltIn; own?: OwnAgent }): Promise<number> {
+  const start = { ...from, agent: await chooseAgent(from.typed.flags, own) };
   const { typed, output, exit } = start;
-  const isPlanOnly = builtIn?.isPlanOnly;
-  const { loaded, settled } = await loadAgent(start, currentFolder(), { isPlanOnly });
+  const { isPlanOnly, isBare } = builtIn ?? {};
+  const { loaded, settled } = await loadAgent(start, currentFolder(), { isPlanOnly, isBare });
   exit.before(() => loaded.dispose());
-  const { agent, host, report, trust } = loaded;
+  const { agent, host, report, trust, packages } = loaded;
   if (builtIn) {
-    applyTools(typed.flags, loaded);
+    if (!isBare) applyTools(start, loaded);
+    if (!isPlanOnly) await applyAgent(typed.flags, loaded);
     if (!builtIn.listsHeld) reportHeld(report);
-    const loadAt = async (folder: string) => (await loadAgent(start, folder, { isPlanOnly })).loaded;
-    return builtIn.run(typed.commandArguments, { agent, host, report, trust, output, loadAt });
+    const loadAt = async (folder: string) => (await loadAgent(start, folder, { isPlanOnly, isBare })).loaded;
+    const io = { agent, host, report, trust, packages, output, exit, loadAt };
+    return builtIn.run(typed.commandArguments, io);
   }
   reportLoad(loaded);
   const command = agent.registry("cli").get(typed.command);
@@ -67,6 +72,7 @@ const USAGE_ERRORS: ReadonlySet<string> = new Set([
   "ambiguous_model",
   "unknown_provider",
   "unknown_tool",
+  "package_source",
 ]);
 
 function fail(thrown: unknown, { typed, exit }: Start): number {

@@ -1,5 +1,5 @@
 /** Reads the prompts and hands them to the mode. */
-import type { FlagValue } from "@pi-agent/kernel";
+import { type FlagValue, toAgentError } from "@pi-agent/kernel";
 import { type Loaded, nearestNames } from "@pi-agent/loader";
 import type { Settled } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
@@ -21,11 +21,12 @@ export async function runMode(start: Start, loaded: Loaded, settled: Settled): P
   const registered = agent.registry("mode").get(front.mode.name)?.value;
   if (!registered && !front.terminal && !OWN_MODES.has(front.mode.name))
     return refuse(describeUnknownMode(front.mode.name, loaded));
-  applyTools(typed.flags, loaded);
+  applyTools(start, loaded);
+  const named = await applyAgent(typed.flags, loaded);
   // Without a prompt nobody needs a key; with one, nobody should wait for a pipe to learn that there is none.
   const early = registered || hasPrompt(settled) ? undefined : await readPrompts(start, settled);
   if (early?.length === 0 && !front.terminal) return refuse(NO_PROMPT);
-  await chooseModel(typed.flags, loaded);
+  await chooseModel(typed.flags, loaded, start.agent?.definition ?? named);
   if (host.flags.get("continue") === true) tellContinued(agent.transcript);
   await agent.dispatch("session_start", { reason: "startup" });
   if (registered) return registered.run(host, agent, [...settled.words, ...settled.files.map((path) => `@${path}`)]);
@@ -51,10 +52,31 @@ async function runOwnMode({ front, output, exit, typed }: Start, loaded: Loaded,
 }
 
 /** Switches the tools on that the flags say. Fails with `flag_value`. */
-export function applyTools(flags: ReadonlyMap<string, FlagValue>, { agent }: Loaded): void {
-  const chosen = chooseTools(flags, agent.registry("tool"));
+export function applyTools({ typed, agent: asked }: Pick<Start, "typed" | "agent">, { agent }: Loaded): void {
+  const chosen = chooseTools(typed.flags, agent.registry("tool"), asked?.definition.tools);
   if (Array.isArray(chosen)) agent.setActiveTools(chosen);
   else if (chosen) throw toUsageError(chosen);
+}
+
+/**
+ * Puts the agent in force that `--agent` names; answers its file and how hard it thinks. Fails with `flag_value` where it
+ * cannot be used, and with `no_key`.
+ */
+export async function applyAgent(flags: ReadonlyMap<string, FlagValue>, { agent, host }: Loaded) {
+  const name = host.flags.get("agent");
+  const agents = agent.service("agents");
+  if (typeof name !== "string" || !agents) return undefined;
+  const { path = "", model, thinking } = agents.list().find((each) => each.name === name) ?? {};
+  const keepsModel = flags.has("model") || flags.has("provider");
+  const apiKey = flags.get("api-key");
+  if (model && !keepsModel && typeof apiKey === "string") host.credentials.useApiKey(model.provider, apiKey);
+  try {
+    await agents.use(name, { keepsModel });
+  } catch (thrown) {
+    const { code, message, hint } = toAgentError(thrown);
+    throw code === "no_key" ? thrown : toUsageError({ what: message, hint });
+  }
+  return { file: path, thinking };
 }
 
 function hasPrompt({ words, files }: Settled): boolean {

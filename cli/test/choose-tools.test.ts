@@ -49,3 +49,13 @@ test("switches that are set to false say nothing", () => {
     ),
   ).toBeUndefined();
 });
+
+test.each([
+  ["alone", {}, undefined],
+  ["with a change", { tools: "+web_fetch,-read" }, ["grep", "web_fetch"]],
+  ["with other names", { tools: "bash" }, ["bash"]],
+  ["without one of them", { "exclude-tools": "grep" }, ["read"]],
+  ["without the official ones", { "no-builtin-tools": true }, []],
+] as const)("P13: the tools that an agent's file lists are its usual ones, %s", (_, flags, expected) => {
+  expect(chooseTools(new Map(Object.entries(flags)), tools, ["read", "grep"])).toEqual(expected);
+});

@@ -23,6 +23,7 @@ test("the flags of the command", () => {
     "-xt --exclude-tools value",
     "-nbt --no-builtin-tools nothing",
     "-nt --no-tools nothing",
+    "--agent value",
     "-e --extension value",
     "-ne --no-extensions nothing",
     "-nc --no-context-files nothing",
@@ -37,7 +38,17 @@ test("the exit codes", () => {
 });
 
 test("the sub-commands", () => {
-  expect([...BUILT_IN.keys()]).toEqual(["trust", "prompt", "doctor"]);
+  expect([...BUILT_IN.keys()]).toEqual([
+    "trust",
+    "prompt",
+    "doctor",
+    "install",
+    "remove",
+    "list",
+    "update",
+    "config",
+    "create",
+  ]);
 });
 
 test("the packages of the default agent, in load order", () => {
@@ -50,11 +61,13 @@ test("the packages of the default agent, in load order", () => {
     "@pi-agent/system-prompt",
     "@pi-agent/step-log",
     "@pi-agent/cassette",
+    "@pi-agent/agents",
   ]);
 });
 
-test.each(["cli", "loader"])("the package %s is published with the schema of trust files", (room) => {
+test.each(["cli", "loader"])("the package %s is published with the schemas of our files", (room) => {
   const manifest = JSON.parse(readFileSync(new URL(`../../${room}/package.json`, import.meta.url), "utf8"));
-  expect(manifest.files).toContain("trust.schema.json");
-  expect(manifest.scripts.prepack).toContain("copyFileSync('../trust.schema.json', 'trust.schema.json')");
+  const schemas = ["trust.schema.json", "agent.schema.json", "pi-lock.schema.json"];
+  expect(manifest.files).toEqual(expect.arrayContaining(schemas));
+  expect(manifest.scripts.prepack).toContain("for (const name of ['trust', 'agent', 'pi-lock']) fs.copyFileSync(");
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { finish, startFixture } from "./run-node.ts";
+import { finish, startPi } from "./run-node.ts";
 
 const root = mkdtempSync(join(tmpdir(), "pi-run-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -18,7 +18,7 @@ const header = { type: "cassette", version: 1 };
 writeFileSync(cassette, [header, ...turns].map((line) => `${JSON.stringify(line)}\n`).join(""));
 const MODEL = ["--provider", "cassette", "--cassette", cassette];
 
-/** Runs the command from its sources, in the project, without any key. */
+/** Runs the command as built, in the project, without any key. */
 function pi(args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}) {
   const env = {
     HOME: home,
@@ -29,7 +29,7 @@ function pi(args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}) {
     OPENAI_API_KEY: "",
     ...more,
   };
-  const child = startFixture("pi.ts", args, { env, cwd: project });
+  const child = startPi(args, { env, cwd: project });
   child.stdin?.end(input);
   return finish(child);
 }
@@ -181,7 +181,7 @@ test("a sub-command may follow the command's own flags", async () => {
 
 test.each([
   ["docter", "did you mean pi doctor?"],
-  ["install", "-e PATH"],
+  ["mcp", "an extension can register"],
 ])("pi %s is wrong usage and reaches no model", async (word, hint) => {
   const { code, stdout, stderr } = await pi([word, ...MODEL]);
   expect([code, stdout]).toEqual([2, ""]);

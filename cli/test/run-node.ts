@@ -1,4 +1,4 @@
-/** Runs files of this package as processes of their own, from source. */
+/** Runs files of this package as processes of their own, from source, and the command as built. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -9,17 +9,27 @@ export interface Finished {
   stderr: string;
 }
 
+interface Place {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
 /** Starts a fixture; its output is collected by `finish`. */
-export function startFixture(
-  name: string,
-  args: readonly string[] = [],
-  at: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
-): ChildProcess {
-  const file = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
-  return spawn(process.execPath, ["--conditions", "@pi-agent/source", file, ...args], {
-    cwd: at.cwd,
-    env: { ...process.env, NO_COLOR: "1", ...at.env },
-  });
+export function startFixture(name: string, args: readonly string[] = [], at: Place = {}): ChildProcess {
+  return start(["--conditions", "@pi-agent/source", pathOf(`fixtures/${name}`), ...args], at);
+}
+
+/** Starts the command; its output is collected by `finish`. */
+export function startPi(args: readonly string[], at: Place = {}): ChildProcess {
+  return start([pathOf("../bin/pi.js"), ...args], at);
+}
+
+function start(args: readonly string[], { env, cwd }: Place): ChildProcess {
+  return spawn(process.execPath, args, { cwd, env: { ...process.env, NO_COLOR: "1", ...env } });
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url));
 }
 
 /** Waits for a process and everything that it wrote. */

@@ -89,7 +89,8 @@ export class Phases {
     const registry: Agent["registry"] = (kind) => (this.agent as Agent | undefined)?.registry(kind) ?? new Map();
     this.stores = openStores(options, { places: () => this.places, registry });
     this.settings = this.stores.settings;
-    if (options.agent?.definition.settings) this.settings.override(options.agent.definition.settings);
+    const { definition, isOwn = false } = options.agent ?? {};
+    if (definition?.settings) this.settings.override(definition.settings, isOwn);
     this.resources = this.stores.resources;
     this.lifeCycle = createLifeCycle(this);
     const { flags, lifeCycle, installed } = this;

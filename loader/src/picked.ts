@@ -57,8 +57,9 @@ export function describePicked({
 }
 
 /** Sets the model that the definition names. Fails with `unknown_model`, and with `unknown_tool` for a tool that is nowhere. */
-export async function settlePicked({ agent: picked }: LoadOptions, agent: Agent, models: ModelStore): Promise<void> {
-  if (!picked) return;
+export async function settlePicked(options: LoadOptions, agent: Agent, models: ModelStore): Promise<void> {
+  const { agent: picked, isPlanOnly } = options;
+  if (!picked || isPlanOnly) return;
   const { model } = picked.definition;
   assertToolsKnown(picked.definition, agent.registry("tool"));
   if (model !== undefined) await agent.setModel(models.resolve(model).model);

@@ -51,8 +51,11 @@ export type SettingsStore = Services["settings"] & {
   grantProject(bytes: Uint8Array, path: string, consent: boolean): void;
   /** Takes the project's settings away again. */
   revokeProject(): void;
-  /** Lays the settings of an agent manifest, which the person named, over everything. */
-  override(values: JsonObject): Undo;
+  /**
+   * Lays the settings of an agent's file over everything. `isOwn`: the agent is the program; else a person named the file,
+   * and each key counts as far as a trusted project may set it.
+   */
+  override(values: JsonObject, isOwn: boolean): Undo;
   /** Reads the person's file again; a file that is broken now leaves the values that were in force. */
   reload(): void;
 };
@@ -166,7 +169,9 @@ class LayeredSettings implements SettingsStore {
     });
   }
 
-  override(values: JsonObject): Undo {
+  override(given: JsonObject, isOwn: boolean): Undo {
+    const asked = { values: given, consent: true };
+    const values = isOwn ? given : takeProjectSettings(this.#schema, this.#user, asked).values;
     this.#change(() => this.#overrides.push(values));
     return () =>
       this.#change(() => {

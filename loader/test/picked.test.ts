@@ -125,3 +125,13 @@ test("the person's settings turn official packages off, a project's do not", asy
   await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ extensions: ["-builtin:one"] }));
   expect(tools(await loadIn(at, { official: OFFICIAL, flags: { approve: true } }))).toEqual(["two", "mine", "theirs"]);
 });
+
+test("P13, T4: settings of a typed file count as far as a project's may, those of a program's own agent all", async () => {
+  const at = await person();
+  const settings = { httpProxy: "http://elsewhere.example", theme: "dark" };
+  const definition = await agentIn(join(at.path, "agent"), { settings });
+  const typed = await loadIn(at, { agent: { definition } });
+  expect([typed.host.settings.get("httpProxy"), typed.host.settings.get("theme")]).toEqual([undefined, "dark"]);
+  const own = await loadIn(at, { agent: { definition, isOwn: true } });
+  expect(own.host.settings.get("httpProxy")).toBe("http://elsewhere.example");
+});

@@ -290,7 +290,10 @@ test("__proto__ is refused at any depth, from the person and from a project", as
   );
   expect(settings.problems.filter(({ message }) => message.includes("__proto__"))).not.toEqual([]);
   expect(settings.withheld.map(({ key }) => key)).toEqual(["__proto__", "thinkingBudgets"]);
-  settings.override(JSON.parse('{ "__proto__": { "polluted": 1 }, "retry": { "__proto__": { "polluted": 1 } } }'));
+  settings.override(
+    JSON.parse('{ "__proto__": { "polluted": 1 }, "retry": { "__proto__": { "polluted": 1 } } }'),
+    true,
+  );
   expect(settings.get("polluted")).toBeUndefined();
   expect(Object.getPrototypeOf(settings.get("retry"))).toBe(Object.prototype);
   expect(Object.getPrototypeOf(settings.get("modelThinkingLevels") ?? {})).toBe(Object.prototype);
@@ -420,7 +423,7 @@ test("a value of the wrong type in a project is held back, also for an allowed k
 test("an agent manifest's settings lie over everything, until they are taken back", async () => {
   const { settings, project } = await settingsWith('{ "theme": "dark" }');
   await using _ = project;
-  const undo = settings.override({ theme: "mono", compaction: { enabled: false } });
+  const undo = settings.override({ theme: "mono", compaction: { enabled: false } }, true);
   expect([settings.get("theme"), settings.get("compaction.enabled")]).toEqual(["mono", false]);
   expect(settings.userValue("theme")).toBe("dark");
   await undo();

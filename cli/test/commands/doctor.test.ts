@@ -1,6 +1,9 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AgentError, type ExtensionReport } from "@pi-agent/kernel";
 import type { PlanItem } from "@pi-agent/loader";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runDoctor } from "../../src/commands/doctor.ts";
 import { createScriptedAgent } from "../scripted-agent.ts";
 import { item, plan } from "../trust/planned.ts";
@@ -47,7 +50,10 @@ async function examine(args: string[], extensions: ExtensionReport[], columns?: 
     problems: extensions.flatMap(({ error }) => error ?? []),
     heldLine: () => undefined,
   };
-  const code = await runDoctor(args, { agent, host: HOST, report, output } as never);
+  const folder = await mkdtemp(join(tmpdir(), "pi-agent-test-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const packages = { context: { agentDir: folder, home: folder, hostVersions: {}, isLent: () => false } };
+  const code = await runDoctor(args, { agent, host: HOST, report, packages, output } as never);
   await agent.dispose();
   return { code, written };
 }
