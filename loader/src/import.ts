@@ -11,11 +11,12 @@ import { join } from "node:path";
 import { AgentError, type Extension } from "@pi-agent/kernel";
 import type { createJiti, JitiOptions, TransformOptions } from "jiti";
 import { evaluateEntry } from "./evaluate.ts";
+import { type FastCompile, loadFastCompile } from "./fast-compile.ts";
 import { toImportError } from "./import-error.ts";
 import { createLender, findNeeded, type Lender } from "./lent.ts";
 import { guardImports, projectOf } from "./module-hooks.ts";
 import { notAMember, ServedProject } from "./served.ts";
-import { createTransform } from "./transform.ts";
+import { createTransform, isEntryKept } from "./transform.ts";
 import type { TrustGrant } from "./trust.ts";
 
 /** Sees a file before it is evaluated, and may refuse it by throwing. */
@@ -45,6 +46,7 @@ export function createImporter(options: {
 }): Importer {
   const { agentDir } = options;
   let lender: Lender | undefined;
+  let compileFast: FastCompile | undefined;
   const projects = new Map<string, { project: ServedProject; stop(): void }>();
   const cacheDir = join(agentDir, "cache", "transform");
   const findProject = (path: string) => [...projects.values()].find(({ project }) => project.owns(path))?.project;
@@ -55,10 +57,13 @@ export function createImporter(options: {
       try {
         const entry = project ? path : realpathSync.native(path);
         lender ??= createLender(() => options.modules());
-        await lender.loadMentioned((project ? project.read(entry) : readFileSync(entry)).toString("utf8"));
+        const source = (project ? project.read(entry) : readFileSync(entry)).toString("utf8");
+        await lender.loadMentioned(source);
+        if (!isEntryKept(cacheDir, entry, source)) compileFast ??= await loadFastCompile();
         const { createJiti } = await import("jiti");
         if (!project) forgetJson();
-        const evaluate = () => evaluateFile(createJiti, entry, { lender: lender as Lender, cacheDir, check, project });
+        const by = { lender, cacheDir, check, project, compileFast };
+        const evaluate = () => evaluateFile(createJiti, entry, by);
         return toExtension(path, await inTime(path, evaluate(), options.limitMs ?? LIMIT_MS));
       } catch (thrown) {
         throw toImportError(path, thrown, read);
@@ -83,11 +88,17 @@ export function createImporter(options: {
 async function evaluateFile(
   create: typeof createJiti,
   entry: string,
-  by: { lender: Lender; cacheDir: string; check: Check; project: ServedProject | undefined },
+  by: {
+    lender: Lender;
+    cacheDir: string;
+    check: Check;
+    project: ServedProject | undefined;
+    compileFast: FastCompile | undefined;
+  },
 ): Promise<unknown> {
-  const { lender, cacheDir, check, project } = by;
-  // jiti's own compiler, which it loads when it is first asked.
-  const compile = (given: TransformOptions) => create(entry, SETTLED).transform(given);
+  const { lender, cacheDir, check, project, compileFast } = by;
+  // jiti loads its own compiler when it is first asked.
+  const compile = (given: TransformOptions) => compileFast?.(given) ?? create(entry, SETTLED).transform(given);
   const compileKept = createTransform({ cacheDir, compile });
   const transform = (given: TransformOptions) => compileKept(checkSource(given, check));
   for (let tries = 1; ; tries++) {

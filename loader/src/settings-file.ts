@@ -1,7 +1,7 @@
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentError, type Json, type JsonObject } from "@pi-agent/kernel";
-import { isLocked, replaceFile, withLock } from "./locked-file.ts";
+import { isLocked, removeDrafts, replaceFile, withLock } from "./locked-file.ts";
 import { messageOf, type OwnFile, readOwnFile } from "./own-file.ts";
 
 // Pi holds this lock for a few milliseconds.
@@ -33,6 +33,7 @@ export async function editSettings(path: string, edit: (values: JsonObject) => S
       const edits = edit(file.values);
       if (edits.length === 0) return file;
       const target = await realpath(path).catch(() => path);
+      await removeDrafts(target);
       await replaceFile(target, await editJson(file.text, edits), { mode: await modeOf(target), assertHeld });
       return readOwnFile(path);
     });

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TransformOptions, TransformResult } from "jiti";
 
-// What the cached text depends on beside its source. Change it with jiti.
-export const TRANSFORM_VERSION = "jiti 2.7.0";
+// What the cached text depends on beside its source. Change it with them.
+export const TRANSFORM_VERSION = "jiti 2.7.0, sucrase 3.35.1";
 const END = "\n//# pi-agent: complete";
 
 /**
@@ -24,6 +24,13 @@ export function createTransform(options: {
     if (!code.includes("__JITI_ERROR__")) keep(options.cacheDir, path, code);
     return { code };
   };
+}
+
+/** Tells whether the result for an entry of an extension is kept already. */
+export function isEntryKept(cacheDir: string, filename: string, source: string): boolean {
+  const ts = /\.[cm]?tsx?$/.test(filename);
+  const key = keyOf({ source, filename, ts, async: true, jsx: false, interopDefault: true });
+  return existsSync(join(cacheDir, `${key}.js`));
 }
 
 function keyOf({ source, filename, ts, async, jsx, interopDefault }: TransformOptions): string {

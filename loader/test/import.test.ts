@@ -294,9 +294,14 @@ test("without a place for the cache everything still loads", async () => {
   await mkdir(at.agentDir);
 });
 
-test("the cache is bound to the version of what compiles", async () => {
-  const text = await readFile(new URL("../node_modules/jiti/package.json", import.meta.url), "utf8");
-  expect(TRANSFORM_VERSION).toBe(`jiti ${(JSON.parse(text) as { version: string }).version}`);
+test("the cache is bound to the versions of what compiles", async () => {
+  const versionOf = async (name: string) =>
+    (
+      JSON.parse(await readFile(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")) as {
+        version: string;
+      }
+    ).version;
+  expect(TRANSFORM_VERSION).toBe(`jiti ${await versionOf("jiti")}, sucrase ${await versionOf("sucrase")}`);
 });
 
 test("variables that steer jiti elsewhere have no effect here", async () => {

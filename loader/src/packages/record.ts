@@ -75,7 +75,8 @@ export function readRecord(root: string): InstallRecord | undefined {
 export function isAsSeen(root: string, { seen }: InstallRecord): boolean {
   const folder = packageIn(root);
   return seen.every(([path, size, mtimeMs, inode]) => {
-    const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
+    // Every start does this for every file: paths of a record need no `join`.
+    const stats = lstatSync(path === "" ? folder : `${folder}/${path}`, { throwIfNoEntry: false });
     if (!stats || stats.mtimeMs !== mtimeMs || stats.ino !== inode) return false;
     return size === -1 ? stats.isDirectory() : stats.isFile() && stats.size === size;
   });
