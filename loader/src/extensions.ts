@@ -22,6 +22,8 @@ export interface Wanted {
   path: string;
   requires?: Readonly<Record<string, string>>;
   scope: "package" | "user" | "flag" | "project";
+  /** The resource of a project's plan that lets it load. */
+  id?: string;
   /** The name of the package that it is a part of. */
   package?: string;
   /** For its factory, where it takes any. */

@@ -23,8 +23,9 @@ export async function loadGranted(phases: Phases, grant: TrustGrant, way: Way): 
     roster.of("project").filter((each) => !isWanted(each)),
   );
   const before = roster.alive;
-  // Where only the decision is another one, what is as it was goes on; another version of a package has another path.
-  const unchanged = [...packaged.extensions, ...granted.filter(({ id, digest }) => known.get(id) === digest)];
+  // Where only the decision is another one, what is as it was goes on.
+  const isAsBefore = ({ id = "" }: { id?: string }) => known.has(id) && known.get(id) === grant.digests.get(id);
+  const unchanged = [...packaged.extensions, ...granted].filter(isAsBefore);
   const isStaying = (each: ExtensionReport) => way === "trust" && isAlive(each) && isOneOf(unchanged, each);
   const staying = roster.of("project").filter(isStaying);
   const loaded = await loadProject(grant, {
@@ -48,7 +49,7 @@ export async function loadGranted(phases: Phases, grant: TrustGrant, way: Way): 
 /** One package is there once (P12): where the project has one of the person's, theirs makes room, and comes back after. */
 async function makeRoom({ installed, roster, agent, importer }: Phases): Promise<void> {
   const wanted = installed.ownExtensions;
-  const isGone = (each: ExtensionReport) => installed.isOwn(each.owner.name) && !isOneOf(wanted, each);
+  const isGone = (each: ExtensionReport) => each.owner.scope === "package" && !isOneOf(wanted, each);
   await roster.unload("own", roster.of("own").filter(isGone));
   const missing = wanted.filter(({ path }) => !roster.of("own").some(({ owner }) => owner.name === path));
   if (missing.length === 0) return;

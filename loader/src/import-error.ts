@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AgentError, isAgentError } from "@pi-agent/kernel";
+import { isHostModule } from "./packages/host-packages.ts";
 import { isInside } from "./places.ts";
 
 export interface SourcePlace {
@@ -83,6 +84,8 @@ function toMissingError(
 function hintFor(specifier: string, cause: Error): string {
   if (HIDDEN.test(cause.message)) return "The package has no such part. Import one that it exports.";
   if (/^[./]/.test(specifier)) return "Mend the path.";
+  if (isHostModule(specifier))
+    return "Pi lends it, and nothing here does: take this extension out (pi config), or run it with Pi.";
   return `Install it beside the extension: npm install ${specifier}`;
 }
 

@@ -35,11 +35,15 @@ const MS_PER_MINUTE = 60_000;
 export class Installed {
   private readonly phases: Phases;
   /** What was typed and brought, with where it is: once is enough for a process. */
-  private readonly typed = new Map<string, InstalledPackage>();
+  private readonly typed = new Map<string, Promise<InstalledPackage>>();
+  /** What was typed, by identity. */
+  private readonly brought = new Map<string, InstalledPackage>();
   private own: readonly InstalledPackage[] = [];
   private merged: readonly InstalledPackage[] = [];
   /** What an agent picked of the project, with its options: it waits for trust. */
   private held: Picked["inside"] = [];
+  /** Folders of the project that its granted settings declare. */
+  private inProject: Picked["inside"] = [];
 
   constructor(phases: Phases) {
     this.phases = phases;
@@ -62,11 +66,15 @@ export class Installed {
       agentDir: places.agentDir,
       home: places.home,
       projectDir,
-      env: programs.environment(),
+      // Every folder of PATH is looked at for it, and a start needs none.
+      get env() {
+        return programs.environment();
+      },
       findProgram: (name) => programs.find(name),
       hostVersions: { "@pi-agent/kernel": kernel.version },
       isLent: (name) => isLent(name) || agent.registry("module").has(name),
       isOffline: options.flags?.offline,
+      signal: options.signal,
       minimumReleaseAgeMs: typeof age === "number" ? age * MS_PER_MINUTE : undefined,
     };
   }
@@ -90,9 +98,11 @@ export class Installed {
   /** Makes paths of what was typed with `-e`: a package is brought first. */
   async bringTyped(text: string, cwd: string): Promise<string[]> {
     if (!isTypedSource(text)) return [text];
-    const known = this.typed.get(text) ?? (await this.fetchTyped(text, cwd));
-    this.typed.set(text, known);
-    return toExtensions(known).map(({ path }) => path);
+    const brought = this.typed.get(text) ?? this.fetchTyped(text, cwd);
+    this.typed.set(text, brought);
+    const found = await brought;
+    this.brought.set(found.identity, found);
+    return toExtensions(found).map(({ path }) => path);
   }
 
   private async fetchTyped(text: string, cwd: string): Promise<InstalledPackage> {
@@ -103,7 +113,10 @@ export class Installed {
 
   /** Looks at the packages of what was granted, in place of those before. */
   async findProject({ plan, digests }: TrustGrant): Promise<void> {
-    const granted = plan.items.filter(({ kind, id, digest }) => kind === PACKAGE && digests.get(id) === digest);
+    const isGranted = ({ id, digest }: PlanItem) => digests.get(id) === digest;
+    const settings = plan.items.filter((item) => item.kind === "settings" && isGranted(item));
+    this.inProject = (await Promise.all(settings.map(({ path }) => this.findFolders(plan, path)))).flat();
+    const granted = plan.items.filter((item) => item.kind === PACKAGE && isGranted(item));
     const project: InstalledPackage[] = [];
     for (const path of new Set(granted.map((item) => item.path))) {
       project.push(...(await this.findLocked(plan, path, granted)));
@@ -125,20 +138,15 @@ export class Installed {
     return this.extensionsOf("project");
   }
 
-  /** Tells whether a file is of one of the person's packages. */
-  isOwn(path: string): boolean {
-    return this.own.some(({ folder }) => folder !== undefined && isInside(path, folder));
-  }
-
-  /** The options of what an agent picked inside the boundary. */
+  /** The options of what lies in the project: an agent picked it, or the granted settings declare it. */
   optionsFor(path: string): unknown {
-    return this.held.find((each) => isInside(path, each.path))?.options;
+    return [...this.held, ...this.inProject].find((each) => isInside(path, each.path))?.options;
   }
 
   /** Texts of a scope's packages that are on. */
   textsOf(scope: PackageScope["name"]): PackagedText[] {
     const rank = RANKS[scope];
-    const typed = scope === "user" ? [...this.typed.values()] : [];
+    const typed = scope === "user" ? [...this.brought.values()] : [];
     const packages = [...typed, ...this.merged].filter((each) => each.scope === scope && each.state === "ok");
     return packages.flatMap(({ name, folder = "", resources }) =>
       TEXTS.flatMap(({ list, kind }) => {
@@ -148,9 +156,11 @@ export class Installed {
     );
   }
 
+  /** A package that was typed takes the place of the same one that is installed. */
   private extensionsOf(scope: PackageScope["name"]): Wanted[] {
+    const isTyped = ({ name }: InstalledPackage) => [...this.brought.values()].some((each) => each.name === name);
     if (this.phases.options.flags?.noExtensions && !this.phases.options.agent) return [];
-    return this.merged.filter((each) => each.scope === scope).flatMap(toExtensions);
+    return this.merged.filter((each) => each.scope === scope && !isTyped(each)).flatMap(toExtensions);
   }
 
   private async findDeclared(): Promise<Picked> {
@@ -177,6 +187,14 @@ export class Installed {
   private get ownValues(): JsonObject {
     const { settings } = this.phases.stores;
     return { packages: settings.userValue("packages") ?? [], piAgent: settings.userValue("piAgent") ?? {} };
+  }
+
+  private async findFolders(plan: LoadPlan, path: string): Promise<Picked["inside"]> {
+    const { values } = parseOwnText(path, new TextDecoder().decode(contentOf(plan, path)));
+    if (!declaresPackages(values)) return [];
+    const { toDeclared } = await import("./packages/index.ts");
+    const { declared } = toDeclared(values, { folder: dirname(path), home: this.phases.places.home });
+    return declared.flatMap(({ source, options }) => (source.kind === "local" ? [{ path: source.path, options }] : []));
   }
 
   /** What of a granted project's packages is there: the lock that counts is the one that was decided about. */
@@ -222,9 +240,10 @@ export class Installed {
 }
 
 /** The extensions of a package that are on, where it may be loaded. */
-function toExtensions({ name, scope, state, folder = "", resources, options }: InstalledPackage): Wanted[] {
+function toExtensions({ identity, name, scope, state, folder = "", resources, options }: InstalledPackage): Wanted[] {
   const items = state === "ok" ? (resources?.extensions ?? []) : [];
-  const known = { scope: RANKS[scope], package: name, options };
+  const id = scope === "project" ? `${PACKAGE}:${identity}` : undefined;
+  const known = { id, scope: RANKS[scope], package: name, options };
   return items
     .filter(({ isOn }) => isOn)
     .map(({ path, requires }) => ({ ...known, path: join(folder, path), requires }));

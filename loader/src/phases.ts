@@ -197,8 +197,8 @@ export class Phases {
     if (options.isBare) return [];
     const { extensions: asked = [], noExtensions = false } = options.flags ?? {};
     const list = settings.userValue("extensions");
-    const packages = await this.installed.findOwn();
     const typed = (await Promise.all(asked.map((each) => this.installed.bringTyped(each, options.cwd)))).flat();
+    const packages = await this.installed.findOwn();
     const found = await findOwnExtensions(places, {
       packaged: packages.extensions,
       typed,

@@ -6,7 +6,14 @@
  *   a person's file    ─► what comes with the command, else what they installed, else node_modules around the file
  */
 import { dirname, join, resolve } from "node:path";
-import { type Agent, AgentError, type AgentOptions, type ExtensionEntry, type Json } from "@pi-agent/kernel";
+import {
+  type Agent,
+  AgentError,
+  type AgentOptions,
+  type ExtensionEntry,
+  isAgentError,
+  type Json,
+} from "@pi-agent/kernel";
 import type { AgentDefinition } from "./agent-file.ts";
 import { assertToolsKnown } from "./agent-tools.ts";
 import type { ModelStore } from "./models.ts";
@@ -40,6 +47,16 @@ export function pickOfficial({ official = [], agent, isBare }: LoadOptions, list
   ];
 }
 
+function resolveModel(models: ModelStore, { file }: AgentDefinition, model: string): ReturnType<ModelStore["resolve"]> {
+  try {
+    return models.resolve(model);
+  } catch (thrown) {
+    if (!isAgentError(thrown)) throw thrown;
+    const { code, message, hint, cause } = thrown;
+    throw new AgentError(code, `${file}: ${message}`, { hint, cause });
+  }
+}
+
 /** `-builtin:tools` turns `@pi-agent/tools` off, as Pi writes it; of several entries the last one counts. */
 function isLeftOn(name: string, list: unknown): boolean {
   const spellings = [`builtin:${name.slice(name.indexOf("/") + 1)}`, name];
@@ -62,7 +79,11 @@ export async function settlePicked(options: LoadOptions, agent: Agent, models: M
   if (!picked || isPlanOnly) return;
   const { model } = picked.definition;
   assertToolsKnown(picked.definition, agent.registry("tool"));
-  if (model !== undefined) await agent.setModel(models.resolve(model).model);
+  if (model === undefined) return;
+  const found = resolveModel(models, picked.definition, model);
+  await agent.setModel(found.model);
+  const level = picked.definition.thinking ?? found.thinkingLevel;
+  if (level) agent.setThinkingLevel(level);
 }
 
 /** Finds everything else that the agent picks. Fails with `package_missing` where something is nowhere. */

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "@pi-agent/kernel";
 import type { Found } from "./discover.ts";
 import { type FileView, Refusal } from "./file-view.ts";
 import { isJsonObject } from "./json-check.ts";
-import type { Declared, Lock, LockedPackage } from "./packages/index.ts";
+import type { Declared, Filters, Lock, LockedPackage } from "./packages/index.ts";
 import { findWayOut, type Places } from "./places.ts";
 import { digestBytes, type PlanItem } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
@@ -53,7 +53,8 @@ export async function planPackages(values: JsonObject, place: Place, plan: Draft
   const { declared, faults } = toDeclared(values, { folder: place.folder, home: place.places.home });
   const lock = await readLockFrom(place);
   for (const each of declared) {
-    if (each.source.kind === "local") await planFolder(each, each.source.path, { place, plan });
+    if (each.source.kind === "local")
+      await planFolder({ filters: each.filters, identity: each.source.identity }, each.source.path, { place, plan });
     else plan.enter(toItem(each, place, lock));
   }
   for (const { text, error } of faults) {
@@ -111,8 +112,9 @@ function toKnown(id: string, { folder, source }: Place) {
   return { id, kind: PACKAGE, path, source, scope: "project", grade: "executable" } as const;
 }
 
-async function planFolder(
-  { filters, source }: Declared,
+/** Enters what a folder or file of the project brings. */
+export async function planFolder(
+  { filters, identity }: { filters: Filters; identity: string },
   root: string,
   { place, plan }: { place: Place; plan: Draft },
 ): Promise<void> {
@@ -120,7 +122,7 @@ async function planFolder(
   const { view, places } = place;
   const isThere = view.kindOf(root) !== "missing";
   const refusal = findWayOut(places.boundary, root) ?? (isThere ? undefined : "is declared and not there");
-  if (refusal !== undefined) return plan.enter(refuse(`${PACKAGE}:${source.identity}`, place, { reason: refusal }));
+  if (refusal !== undefined) return plan.enter(refuse(`${PACKAGE}:${identity}`, place, { reason: refusal }));
   const isFolder = view.kindOf(root) === "folder";
   const base = isFolder ? root : dirname(root);
   const contents = await findContents(root, view);

@@ -30,7 +30,7 @@ import {
   type Verdict,
 } from "./plan.ts";
 import { toPrintable } from "./printable.ts";
-import { declaresPackages, PACKAGE_KEYS, planPackages } from "./project-packages.ts";
+import { declaresPackages, PACKAGE_KEYS, planFolder, planPackages } from "./project-packages.ts";
 import type { SettingsStore } from "./settings.ts";
 import { MAX_POINTER_BYTES } from "./worktree.ts";
 
@@ -136,6 +136,10 @@ class Scan {
   async addInside({ path, source, isTyped }: { path: string; source: string; isTyped: boolean }): Promise<void> {
     const typed: Partial<Claim> = { scope: "flag", verdict: "loaded", reason: "you typed its path" };
     const found = await find("extension", this.view, path);
+    if (found.length === 0 && !isTyped) {
+      const place = { folder: path, source, view: this.view, places: this.input.places };
+      return planFolder({ filters: {}, identity: `local:${path}` }, path, { place, plan: this });
+    }
     if (found.length === 0) found.push({ path, root: path, refusal: "holds no extension" });
     this.addAll(found, { kind: "extension", grade: "executable", source, ...(isTyped && typed) });
   }

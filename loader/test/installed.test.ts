@@ -234,3 +234,73 @@ test("-e npm:name brings a package for the run that names it, and uses it again 
   registry.fail(/./, "reset");
   expect(tools(await loadIn(at, { flags }))).toEqual(["hello"]);
 });
+
+test("T4: what else changed in the project while the person installed is not theirs", async () => {
+  const { at } = await withRegistry();
+  await at.write(".pi/settings.json", JSON.stringify({ theme: "dark" }));
+  await loadIn(at, { mode: askedWith("content") });
+  const packages = await managing(at);
+  await installPackage(packages.context, "npm:hello@^1", { cwd: at.path, scope: "project" });
+  await at.write(".pi/extensions/evil.ts", toolExtension("evil", ""));
+  const settings = { theme: "dark", shellPath: "/tmp/evil", packages: ["npm:hello@^1"] };
+  await at.write(".pi/settings.json", JSON.stringify(settings));
+  await packages.approveChange();
+  const loaded = await loadIn(at);
+  expect(tools(loaded)).toEqual([]);
+  expect(loaded.host.settings.get("shellPath")).toBeUndefined();
+});
+
+test("P3: a folder that the person installs for a trusted project stays trusted", async () => {
+  const { at } = await withRegistry();
+  await at.write("lint/index.ts", toolExtension("lint", ""));
+  const packages = await managing(at);
+  await installPackage(packages.context, "./lint", { cwd: at.path, scope: "project" });
+  await packages.approveChange();
+  expect(tools(await loadIn(at))).toEqual(["lint"]);
+});
+
+test("P12: of two packages of one name the first counts, and the other is told; what was typed takes its place", async () => {
+  const { at, registry } = await withRegistry();
+  await install(at, "npm:hello@^1");
+  const manifest = '{ "name": "hello", "version": "9.0.0", "pi": { "extensions": ["./x.ts"] } }';
+  await at.write(join(at.home, "hello/package.json"), manifest);
+  await at.write(join(at.home, "hello/x.ts"), toolExtension("other", ""));
+  await expect(install(at, join(at.home, "hello"))).rejects.toMatchObject({ code: "package_conflict" });
+  const packages = ["npm:hello@^1", join(at.home, "hello")];
+  await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ packages }));
+  const loaded = await loadIn(at);
+  expect(tools(loaded)).toEqual(["hello"]);
+  expect(loaded.report.problems).toMatchObject([{ code: "package_conflict" }]);
+  publish(registry, "1.1.0");
+  await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ packages: ["npm:hello@^1"] }));
+  const typed = await loadIn(at, { flags: { extensions: ["npm:hello@1.1.0"] } });
+  expect(typed.report.extensions.map(({ owner }) => owner.scope)).toEqual(["flag"]);
+});
+
+test("P11: an exact version that was typed before asks nobody", async () => {
+  const { at, registry } = await withRegistry();
+  const flags = { extensions: ["npm:hello@1.0.0"] };
+  await loadIn(at, { flags });
+  const asked = registry.asked.length;
+  expect(tools(await loadIn(at, { flags }))).toEqual(["hello"]);
+  expect(registry.asked).toHaveLength(asked);
+});
+
+test("a file that was typed stays loaded, also where it lies beside a package's", async () => {
+  const { at } = await withRegistry();
+  await at.write(join(at.home, "dev/package.json"), '{ "name": "dev", "pi": { "extensions": ["./a.ts"] } }');
+  await at.write(join(at.home, "dev/a.ts"), toolExtension("a", ""));
+  await at.write(join(at.home, "dev/b.ts"), toolExtension("b", ""));
+  await at.write(join(at.agentDir, "settings.json"), JSON.stringify({ packages: [join(at.home, "dev")] }));
+  expect(tools(await loadIn(at, { flags: { extensions: [join(at.home, "dev/b.ts")] } }))).toEqual(["a", "b"]);
+});
+
+test("options that a project's settings give to a folder of its own reach it, and another answer brings new ones", async () => {
+  const { at } = await withRegistry();
+  const source = `import { Type } from "typebox";
+export default Object.assign((pi, { greeting }) => pi.register("tool", greeting, { name: greeting, description: "", parameters: Type.Object({}), execute: async () => ({ content: [] }) }), { options: Type.Object({ greeting: Type.String() }) });`;
+  await at.write("greeter/index.ts", source);
+  const settings = { packages: [{ source: "../greeter", options: { greeting: "hi" } }] };
+  await at.write(".pi/settings.json", JSON.stringify(settings));
+  expect(tools(await loadIn(at, { mode: askedWith("content") }))).toEqual(["hi"]);
+});

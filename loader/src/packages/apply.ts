@@ -6,6 +6,7 @@
  * Until the lock is replaced the old state holds. Between lock and settings a package whose source changed is taken
  * from the previous lock, and one that is new is not declared: the old state, too.
  */
+import { basename } from "node:path";
 import { readPrevious } from "./effective.ts";
 import { type Lock, writeLock } from "./lock-file.ts";
 import { runScripts } from "./npm-scripts.ts";
@@ -34,6 +35,7 @@ export async function applyChange(shop: Workshop, { staged, lock, declare }: Cha
     await moveIntoPlace(scope, each.folder, rootOf(scope, each.locked));
   }
   shop.assertHeld();
+  context.onProgress?.({ step: "saving", what: basename(scope.lock) });
   await writeLock(scope, lock);
   await declare?.();
   await pruneStore(scope, [lock, readPrevious(scope)]);

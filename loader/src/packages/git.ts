@@ -61,7 +61,7 @@ export async function fetchCommit(context: PackageContext, source: GitSource, co
     const archive = join(folder, "files.tar");
     await git(["fetch", "--quiet", "--depth=1", "--no-tags", "--", url, commit]).catch(() => fetchAll(git, source));
     const tree = subfolder === undefined ? commit : `${commit}:${subfolder}`;
-    await git(["archive", "--format=tar", "--prefix=package/", `--output=${archive}`, tree]);
+    await git([...AS_STORED, "archive", "--format=tar", "--prefix=package/", `--output=${archive}`, tree], PLAIN);
     const bytes = await readFile(archive);
     await mkdir(dirname(cached), { recursive: true });
     await rename(archive, cached);
@@ -69,7 +69,11 @@ export async function fetchCommit(context: PackageContext, source: GitSource, co
   });
 }
 
-type Git = (args: readonly string[]) => Promise<string>;
+// The same bytes for everybody: neither line ends nor filters of the person's count.
+const AS_STORED = ["-c", "core.autocrlf=false", "-c", "core.eol=lf", "-c", `core.attributesFile=${devNull}`];
+const PLAIN = { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: "1", GIT_ATTR_NOSYSTEM: "1" };
+
+type Git = (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<string>;
 
 /** Works in an empty repository. */
 async function inRepository<T>(
@@ -94,8 +98,9 @@ async function openGit(
   if (program === undefined) throw wordGit(repository, "there is no program git on PATH", "Install git.");
   const { signal, requestTimeoutMs: timeout = TIMEOUT_MS } = context;
   const env = environmentFor(context, folder);
-  const git: Git = async (args) => {
-    const { code, stdout, stderr, killed } = await exec(program, args, { cwd: ROOT, env, signal, timeout });
+  const git: Git = async (args, more) => {
+    const run = { cwd: ROOT, env: { ...env, ...more }, signal, timeout };
+    const { code, stdout, stderr, killed } = await exec(program, args, run);
     signal?.throwIfAborted();
     if (killed) throw wordGit(repository, "there was no answer in time");
     if (code !== 0) throw wordGit(repository, stderr.trim() || `git ended with ${code}`);

@@ -2,8 +2,9 @@
 
 /** Libraries and hosts of Pi, under both of its npm scopes. */
 const PI = ["pi-agent-core", "pi-ai", "pi-coding-agent", "pi-tui"];
+const SCOPES = ["@earendil-works", "@mariozechner"];
 const NAMES = new Set([
-  ...PI.flatMap((name) => [`@earendil-works/${name}`, `@mariozechner/${name}`]),
+  ...PI.flatMap((name) => SCOPES.map((scope) => `${scope}/${name}`)),
   "@pi-agent/kernel",
   "@pi-agent/loader",
   "@pi-agent/cli",
@@ -18,6 +19,11 @@ export function isHostPeer(name: string): boolean {
 /** Tells whether a package is a host's: even as a dependency it is not installed, since a second copy would not work. */
 export function isHost(name: string): boolean {
   return NAMES.has(name);
+}
+
+/** Tells whether a module is one of Pi's own, which come from its host. */
+export function isHostModule(specifier: string): boolean {
+  return PI.some((name) => SCOPES.some((scope) => `${specifier}/`.startsWith(`${scope}/${name}/`)));
 }
 
 /** Tells whether a package that comes along in another is to be reported: the host has its own. */

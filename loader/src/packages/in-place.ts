@@ -5,8 +5,9 @@ import { findContents, isEmpty } from "./contents.ts";
 import { declare } from "./declared.ts";
 import { findHostMisfit } from "./host-check.ts";
 import type { InstallOptions, InstallOutcome } from "./install.ts";
+import { findInstalled } from "./installed.ts";
 import { type PackageManifest, readPackageManifest } from "./manifest-of.ts";
-import { wordNoFile, wordNothing, wordUnsafe } from "./package-error.ts";
+import { wordConflict, wordNoFile, wordNothing, wordUnsafe } from "./package-error.ts";
 import { findMissingHosts, type PackagePreview } from "./preview.ts";
 import { keyFor } from "./rules.ts";
 import { formatSource, type LocalSource, type PackageSource } from "./source.ts";
@@ -27,7 +28,10 @@ export async function installInPlace(
   const manifest = await readInPlace(path);
   const misfit = await findHostMisfit(context.hostVersions, manifest);
   if (misfit) throw misfit;
-  const { name, version, capabilities } = manifest;
+  const { name, isNamed, version, capabilities } = manifest;
+  const others = await findInstalled(context, scope);
+  const other = others.find((each) => each.name === name && each.isNamed && each.identity !== identity);
+  if (isNamed && other) throw wordConflict(name, other.source);
   const preview: PackagePreview = {
     identity,
     name,

@@ -7,9 +7,9 @@ import { type PackageContext, type PackageScope, scopeOf } from "./context.ts";
 import { type Declared, type DeclaredFault, readDeclared } from "./declared.ts";
 import { isMeantBy, lockKey } from "./effective.ts";
 import { type Lock, type LockedPackage, readLock } from "./lock-file.ts";
-import { showSource, wordDrift, wordForeignScripts } from "./package-error.ts";
+import { showSource, wordDrift } from "./package-error.ts";
 import { type PackagePreview, previewOf } from "./preview.ts";
-import { assertFits, rememberedScripts } from "./rules.ts";
+import { assertFits, withScripts } from "./rules.ts";
 import { type Staged, stageLocked, stageSource } from "./stage.ts";
 import { withStore } from "./store.ts";
 import { resolveTarget } from "./target.ts";
@@ -72,19 +72,19 @@ async function stagePlan(
   const lock = new Map<string, LockedPackage>();
   const staged: Staged[] = [];
   const anew: PackagePreview[] = [];
-  for (const { each, locked } of plan) {
+  for (const { each, locked: before } of plan) {
     const key = lockKey(each.source, scope);
-    if (locked) {
-      assertScripts(scope, locked, allowScripts);
+    if (before) {
+      const locked = isFrozen ? before : withScripts(before, allowScripts);
       const isThere = (await verifyInstalled(scope, locked, true)).state === "ok";
-      const made = isThere ? undefined : await stageLocked(shop, each.source, locked);
+      const made = isThere ? undefined : await stageLocked(shop, each.source, { locked, allowed: allowScripts });
       if (made) await assertFits(shop, made, lock);
       if (made) staged.push(made);
       // The digests of what only this machine needs are no reason to change a frozen lock.
       lock.set(key, isFrozen ? locked : (made?.locked ?? locked));
     } else {
-      const allowed = [...rememberedScripts(scope, undefined), ...allowScripts];
-      const made = await stageSource(shop, each.source, { target: await resolveTarget(shop, each.source), allowed });
+      const target = await resolveTarget(shop, each.source);
+      const made = await stageSource(shop, each.source, { target, allowed: allowScripts });
       await assertFits(shop, made, lock);
       anew.push(previewOf(context, made));
       staged.push(made);
@@ -92,13 +92,6 @@ async function stagePlan(
     }
   }
   return { staged, lock, anew };
-}
-
-/** A project's lock file may name scripts, and is no word of the person's. */
-function assertScripts(scope: PackageScope, locked: LockedPackage, allowScripts: readonly string[]): void {
-  if (scope.name === "user") return;
-  const foreign = locked.scripts.filter((name) => !allowScripts.includes(name));
-  if (foreign.length > 0) throw wordForeignScripts(locked.name, foreign);
 }
 
 function assertNoDrift(

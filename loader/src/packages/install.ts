@@ -1,7 +1,7 @@
 /** `pi install <source>`: puts a package together, shows it, and brings it into force. */
 import { applyChange } from "./apply.ts";
 import { type PackageContext, type PackageScope, scopeOf } from "./context.ts";
-import { declare } from "./declared.ts";
+import { declare, readDeclared } from "./declared.ts";
 import { lockKey } from "./effective.ts";
 import { installInPlace } from "./in-place.ts";
 import { type Lock, type LockedPackage, readLock } from "./lock-file.ts";
@@ -45,16 +45,17 @@ export async function installPackage(
   const source = parseSource(text, { folder: options.cwd, home: context.home });
   return await withStore(context, scope, async (assertHeld) => {
     const shop = openWorkshop(context, scope, assertHeld);
+    const isDeclared = readDeclared(context, scope).declared.some((each) => each.source.identity === source.identity);
     if (source.kind === "local") return await installInPlace(shop, source, options);
     const target = await resolveTarget(shop, source);
-    return await installTarget(shop, source, { target, options });
+    return await installTarget(shop, source, { target, options, isDeclared });
   });
 }
 
 async function installTarget(
   shop: Workshop,
   source: PackageSource,
-  { target, options }: { target: Target; options: InstallOptions },
+  { target, options, isDeclared }: { target: Target; options: InstallOptions; isDeclared: boolean },
 ): Promise<InstallOutcome> {
   const { context, scope } = shop;
   const lock = readLock(scope.lock);
@@ -62,10 +63,11 @@ async function installTarget(
   const allowed = [...rememberedScripts(scope, before), ...(options.allowScripts ?? [])];
   const isSame =
     before !== undefined && isSameTarget(before, target) && allowed.every((name) => before.scripts.includes(name));
-  if (isSame && (await verifyInstalled(scope, before, true)).state === "ok")
+  // What is merely locked was not asked about: a change may have been cut off.
+  if (isSame && isDeclared && (await verifyInstalled(scope, before, true)).state === "ok")
     return await keep(shop, source, { lock, before });
   const staged = isSame
-    ? await stageLocked(shop, source, { ...before, source: formatSource(source, scope.folder) })
+    ? await stageLocked(shop, source, { locked: { ...before, source: formatSource(source, scope.folder) }, allowed })
     : await stageSource(shop, source, { target, allowed });
   await assertFits(shop, staged, lock);
   const preview = previewOf(context, staged, before);

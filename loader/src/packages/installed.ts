@@ -14,7 +14,7 @@ import { type Filters, isDisabled, type Selection, select } from "./filters.ts";
 import { findHostMisfit, type HostPeers } from "./host-check.ts";
 import { readInPlace } from "./in-place.ts";
 import type { LockedPackage } from "./lock-file.ts";
-import { showSource, wordNoFile } from "./package-error.ts";
+import { showSource, wordConflict, wordNoFile } from "./package-error.ts";
 import { findMissingHosts } from "./preview.ts";
 import { folderOf, verifyInstalled } from "./verify.ts";
 
@@ -30,6 +30,8 @@ export interface InstalledPackage {
   /** What its extensions are given. */
   options?: Json;
   name: string;
+  /** Its name is its own word, and not that of a file or folder. */
+  isNamed: boolean;
   version?: string;
   commit?: string;
   state: PackageState;
@@ -69,7 +71,7 @@ export async function findInstalled(
         : await check(context, { scope, each, locks, isThorough }),
     );
   }
-  return [...found, ...read.faults.map((fault) => toFaulty(scope, fault))];
+  return refuseTwice([...found, ...read.faults.map((fault) => toFaulty(scope, fault))]);
 }
 
 /**
@@ -96,7 +98,25 @@ export function mergeInstalled(
       ...(isLoading ? ({ state: isDisabled(resources) ? "disabled" : "ok" } as const) : {}),
     };
   });
-  return [...changed, ...rest];
+  return refuseTwice([...changed, ...rest]);
+}
+
+/**
+ * Refuses what has the name of one that comes before it: a package is there once, however it is reached (P12). A name is
+ * the project's before the person's, as their sources are.
+ */
+export function refuseTwice(packages: readonly InstalledPackage[]): InstalledPackage[] {
+  const isLoading = ({ state }: InstalledPackage) => state === "ok" || state === "disabled";
+  const ranked = [...packages]
+    .filter(isLoading)
+    .toSorted((a, b) => Number(b.scope === "project") - Number(a.scope === "project"));
+  const first = new Map<string, InstalledPackage>();
+  for (const each of ranked) if (each.isNamed && !first.has(each.name)) first.set(each.name, each);
+  return packages.map((each) => {
+    const other = each.isNamed && isLoading(each) ? first.get(each.name) : undefined;
+    if (!other || other.identity === each.identity) return each;
+    return { ...each, state: "refused", problem: wordConflict(each.name, other.source) };
+  });
 }
 
 async function check(
@@ -110,7 +130,7 @@ async function check(
   if (verified.state === "missing") return { ...known, state: "missing", problem: wordMissing(each, scope) };
   const folder = folderOf(scope, locked);
   if (verified.state === "changed")
-    return { ...known, folder, state: "changed", problem: wordChanged(locked, verified.reason) };
+    return { ...known, folder, state: "changed", problem: wordChanged(scope, locked, verified.reason) };
   const { contents, hostPeers, lends, size, fits } = verified.record;
   const facts = { ...known, folder, size, lends, missingHosts: findMissingHosts(context, hostPeers) };
   return await settle(context, facts, { resources: select(contents, each.filters), hostPeers, fits });
@@ -123,12 +143,13 @@ async function look(context: PackageContext, scope: PackageScope, each: Declared
   const stats = lookAt(path);
   if (!stats) return { ...known, state: "missing", problem: wordNoFile(path, undefined) };
   try {
-    const { name, version, capabilities, lends, hostPeers } = await readInPlace(path);
+    const { name, isNamed, version, capabilities, lends, hostPeers } = await readInPlace(path);
     const contents = await findContents(path);
     const folder = stats.isFile() ? path.slice(0, -basename(path).length - 1) : path;
     const facts = {
       ...known,
       name,
+      isNamed,
       version,
       capabilities,
       lends,
@@ -162,13 +183,14 @@ function describe(
       ? source.name
       : basename(source.kind === "git" ? (source.subfolder ?? source.repository) : source.path);
   const { name = fallback, version, commit, capabilities = [] } = locked ?? {};
-  const facts = { name, version, commit, capabilities, lends: [], missingHosts: [] };
+  const isNamed = source.kind === "npm" || locked !== undefined;
+  const facts = { name, isNamed, version, commit, capabilities, lends: [], missingHosts: [] };
   return { identity: source.identity, scope: scope.name, source: text, filters, options, ...facts };
 }
 
 function toFaulty(scope: PackageScope, { text, error }: DeclaredFault): InstalledPackage {
   const problem = isAgentError(error) ? error : new AgentError("package_source", error.message, { cause: error });
-  const nothing = { filters: {}, capabilities: [], lends: [], missingHosts: [] };
+  const nothing = { filters: {}, isNamed: false, capabilities: [], lends: [], missingHosts: [] };
   // It may hold a password.
   const source = showSource(text);
   return {
@@ -185,12 +207,16 @@ function toFaulty(scope: PackageScope, { text, error }: DeclaredFault): Installe
 function wordMissing({ text }: Declared, scope: PackageScope): AgentError {
   const shown = toPrintable(text);
   return new AgentError("package_missing", `The package ${shown} is declared in ${scope.settings} and not installed.`, {
-    hint: `Run: pi install${scope.name === "project" ? " -l" : ""}. To go without it: pi remove ${shown}`,
+    hint: `Run: ${wordInstall(scope)}. To go without it: pi remove ${shown}`,
   });
 }
 
-function wordChanged({ name, source }: LockedPackage, reason: string): AgentError {
+function wordInstall({ name }: PackageScope): string {
+  return name === "project" ? "pi install -l" : "pi install";
+}
+
+function wordChanged(scope: PackageScope, { name, source }: LockedPackage, reason: string): AgentError {
   return new AgentError("package_changed", `${toPrintable(name)} was not loaded: it ${toPrintable(reason)}.`, {
-    hint: `To have it as it was locked: pi install. To find out what changed, compare its folder. Source: ${toPrintable(source)}`,
+    hint: `To have it as it was locked: ${wordInstall(scope)}. To find out what changed, compare its folder. Source: ${toPrintable(source)}`,
   });
 }

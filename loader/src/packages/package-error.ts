@@ -1,5 +1,6 @@
 /** Problems with packages, each in three parts: what happened and why, and what to do. */
 import { AgentError, isAgentError } from "@pi-agent/kernel";
+import { Refusal } from "../file-view.ts";
 import type { FileProblem } from "../jsonc.ts";
 import { messageOf } from "../own-file.ts";
 import { toPrintable } from "../printable.ts";
@@ -94,7 +95,8 @@ export function wordScript(
 
 /** Words that a file which was named as a package cannot be read. */
 export function wordNoFile(path: string, cause: unknown): AgentError {
-  const why = codeOf(cause) === "ENOENT" ? "there is nothing" : messageOf(cause);
+  const isMissing = cause === undefined || codeOf(cause) === "ENOENT";
+  const why = isMissing ? "there is nothing" : cause instanceof Refusal ? `it ${cause.message}` : messageOf(cause);
   return new AgentError("package_not_found", `${toPrintable(path)} could not be read: ${why}.`, {
     hint: "Check the path. A folder is loaded where it is, and has to stay there.",
     cause,

@@ -87,9 +87,14 @@ function isRecord(value: unknown): value is InstallRecord {
   const { contents, hostPeers, capabilities, lends, fits } = value;
   if (!isJsonObject(contents) || !isJsonObject(hostPeers) || !isJsonObject(fits)) return false;
   // Somebody else's repository may bring a record along: without the package's own folder it would vouch for nothing.
-  if (!value.seen.some((seen) => Array.isArray(seen) && seen[0] === "")) return false;
+  if (!value.seen.every(isSeen) || !value.seen.some(([path]) => path === "")) return false;
   if (!RESOURCE_LISTS.every((list) => isList(contents[list]))) return false;
   return Array.isArray(capabilities) && Array.isArray(lends);
+}
+
+function isSeen(value: unknown): value is Seen {
+  if (!Array.isArray(value) || typeof value[0] !== "string") return false;
+  return value.slice(1).every((each) => typeof each === "number") && value.length === 4;
 }
 
 function isList(value: unknown): boolean {

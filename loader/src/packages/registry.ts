@@ -18,7 +18,8 @@ export interface ResolvedVersion {
 }
 
 // A compressed tarball that is larger is no package.
-const MAX_TARBALL_BYTES = 256 << 20;
+/** Larger tarballs are read by nobody. */
+export const MAX_TARBALL_BYTES = 256 << 20;
 
 /** Resolves a version, range or tag. The registry is asked anew, so that what was published since counts. */
 export async function resolveVersion(options: NpmOptions, name: string, spec: string): Promise<ResolvedVersion> {

@@ -1,14 +1,15 @@
 /** `pi remove <source>`: takes away the settings entry, the lock entry and the files; a person's own folder stays. */
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { AgentError, isAgentError } from "@pi-agent/kernel";
 import { nearestNames } from "../nearest-names.ts";
 import { toPrintable } from "../printable.ts";
 import { type PackageContext, type PackageScope, scopeOf } from "./context.ts";
 import { type Declared, readDeclared, undeclare } from "./declared.ts";
 import { lockKey, readLocks } from "./effective.ts";
-import { writeLock } from "./lock-file.ts";
-import { wordUnsaved } from "./package-error.ts";
+import { readInPlace } from "./in-place.ts";
+import { type Lock, writeLock } from "./lock-file.ts";
+import { showSource, wordUnsaved } from "./package-error.ts";
 import { parseSource } from "./source.ts";
 import { pruneStore, rootOf, withStore } from "./store.ts";
 
@@ -27,7 +28,7 @@ export async function removePackage(
 ): Promise<RemoveOutcome> {
   const scope = scopeOf(context, name);
   return await withStore(context, scope, async (assertHeld) => {
-    const found = findDeclared(context, { scope, text, cwd });
+    const found = await findDeclared(context, { scope, text, cwd });
     const { now, previous } = readLocks(scope);
     const key = lockKey(found.source, scope);
     assertHeld();
@@ -41,28 +42,38 @@ export async function removePackage(
 }
 
 /** Finds what is declared in a scope by any of its spellings, or by its name. Fails with `package_unknown`. */
-export function findDeclared(
+export async function findDeclared(
   context: PackageContext,
   { scope, text, cwd }: { scope: PackageScope; text: string; cwd: string },
-): Declared {
+): Promise<Declared> {
   const { declared } = readDeclared(context, scope);
-  const { now } = readLocks(scope);
   const identity = identityOf(text, { folder: cwd, home: context.home });
   const bare = text.replace(/^npm:/, "");
-  const nameOf = ({ source }: Declared) =>
-    source.kind === "npm" ? source.name : now.get(lockKey(source, scope))?.name;
+  const { now } = readLocks(scope);
+  const named = await Promise.all(declared.map(async (each) => ({ each, name: await nameOf(each, { now, scope }) })));
   const found =
     declared.find(({ source }) => source.identity === identity) ??
-    declared.find((each) => nameOf(each) === bare || each.text === text);
+    named.find(({ each, name }) => name === bare || each.text === text)?.each;
   if (found) return found;
   const [nearest] = nearestNames(
-    text,
-    declared.flatMap((each) => [each.text, nameOf(each) ?? each.text]),
+    bare,
+    named.map(({ name }) => name),
     1,
   );
-  throw new AgentError("package_unknown", `${toPrintable(text)} is not declared in ${scope.settings}.`, {
+  throw new AgentError("package_unknown", `${showSource(text)} is not declared in ${scope.settings}.`, {
     hint: nearest === undefined ? "pi list shows what is." : `Did you mean ${toPrintable(nearest)}? pi list shows all.`,
   });
+}
+
+/** The name that a list shows. */
+async function nameOf({ source, text }: Declared, { now, scope }: { now: Lock; scope: PackageScope }): Promise<string> {
+  if (source.kind === "npm") return source.name;
+  if (source.kind !== "local") return now.get(lockKey(source, scope))?.name ?? text;
+  return await readInPlace(source.path).then(
+    ({ name }) => name,
+    // What cannot be read can still be taken out.
+    () => basename(source.path),
+  );
 }
 
 function findOther(

@@ -6,7 +6,7 @@ import { findHostMisfit } from "./host-check.ts";
 import { isOurs } from "./host-packages.ts";
 import type { Lock, LockedPackage } from "./lock-file.ts";
 import type { PackageManifest } from "./manifest-of.ts";
-import { wordConflict } from "./package-error.ts";
+import { wordConflict, wordForeignScripts } from "./package-error.ts";
 import type { PackageSource } from "./source.ts";
 import type { Staged } from "./stage.ts";
 import type { Target } from "./target.ts";
@@ -39,6 +39,27 @@ export function keyFor(source: PackageSource, { hostPeers }: Pick<PackageManifes
 /** The scripts that were allowed before. A project's lock file is not the person's word. */
 export function rememberedScripts(scope: PackageScope, before: LockedPackage | undefined): string[] {
   return scope.name === "user" ? (before?.scripts ?? []) : [];
+}
+
+/** Fails where a project's lock file names scripts that the person has not: it is not their word (P1). */
+export function assertScripts(scope: PackageScope, locked: LockedPackage, allowed: readonly string[]): void {
+  if (scope.name === "user") return;
+  const foreign = locked.scripts.filter((name) => !allowed.includes(name));
+  if (foreign.length > 0) throw wordForeignScripts(locked.name, foreign);
+}
+
+/** What is locked, with the scripts that the person allows now. */
+export function withScripts(locked: LockedPackage, allowed: readonly string[]): LockedPackage {
+  const names = new Set([
+    locked.name,
+    ...Object.entries(locked.dependencies).map(([place, { name }]) => name ?? nameIn(place)),
+  ]);
+  const more = allowed.filter((name) => names.has(name) && !locked.scripts.includes(name));
+  return more.length === 0 ? locked : { ...locked, scripts: [...locked.scripts, ...more].toSorted() };
+}
+
+function nameIn(place: string): string {
+  return place.split("node_modules/").at(-1) ?? place;
 }
 
 /** Tells whether a source means what is locked. */

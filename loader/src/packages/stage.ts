@@ -15,6 +15,7 @@ import { findScripted, type Scripted } from "./npm-scripts.ts";
 import type { NpmOptions } from "./npmrc.ts";
 import { wordIntegrity, wordUnsafe } from "./package-error.ts";
 import type { ResolvedVersion } from "./registry.ts";
+import { assertScripts } from "./rules.ts";
 import { formatSource, type PackageSource } from "./source.ts";
 import { openStaging, packageIn } from "./store.ts";
 import { fetchTarget, type Target } from "./target.ts";
@@ -77,8 +78,16 @@ export async function stageSource(
   return { identity: source.identity, folder, locked, manifest, contents, size, scripted, version, pinned };
 }
 
-/** Puts together exactly what the lock file says. Fails with `package_integrity` where that is not what there is. */
-export async function stageLocked(shop: Workshop, source: PackageSource, locked: LockedPackage): Promise<Staged> {
+/**
+ * Puts together exactly what the lock file says. `allowed`: packages whose scripts the person lets run. Fails with
+ * `package_integrity` where that is not what there is, and with `package_script` for scripts that a project's lock names.
+ */
+export async function stageLocked(
+  shop: Workshop,
+  source: PackageSource,
+  { locked, allowed }: { locked: LockedPackage; allowed: readonly string[] },
+): Promise<Staged> {
+  assertScripts(shop.scope, locked, allowed);
   const folder = await openStaging(shop.scope);
   const { name, resolved, integrity, commit } = locked;
   const target: Target = { resolved, integrity, commit };
@@ -88,6 +97,7 @@ export async function stageLocked(shop: Workshop, source: PackageSource, locked:
   const size = sizeOf(own) + (await unpackDependencies(shop, copy, folder));
   const manifest = await readPackageManifest(packageIn(folder), { label: name, fallback: fallbackOf(source) });
   const scripted = await findScripted(packageIn(folder), copy);
+  copy.scripts = copy.scripts.filter((each) => scripted.some((found) => found.name === each));
   const contents = await assertContents(name, packageIn(folder));
   return { identity: source.identity, folder, locked: copy, manifest, contents, size, scripted };
 }

@@ -4,6 +4,7 @@
  *   <store>/<name>/<key>/package      the package, with its dependencies in node_modules
  *   <store>/<name>/<key>/record.json  what was there when it was installed
  *   <store>/.staging/<id>/            what is being made; nothing looks there
+ *   <store>/.checked                  which bytes of the lock file were found sound
  *
  * 1. A root appears by a rename, whole, and is never changed afterwards: another version is another key.
  * 2. What is in force is said by the lock file alone; a root that it does not name is nothing.

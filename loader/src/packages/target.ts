@@ -1,10 +1,11 @@
 /** What a source means at a moment, and the bytes that it then is. */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import { readRegularFile } from "../file-view.ts";
+import { realPathOf } from "../places.ts";
 import { fetchCommit, resolveRef } from "./git.ts";
 import { wordIntegrity, wordNoFile } from "./package-error.ts";
-import { assertOldEnough, fetchTarball, type ResolvedVersion, resolveVersion } from "./registry.ts";
+import { assertOldEnough, fetchTarball, MAX_TARBALL_BYTES, type ResolvedVersion, resolveVersion } from "./registry.ts";
 import type { PackageSource } from "./source.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -35,7 +36,7 @@ export async function resolveTarget(shop: Workshop, source: PackageSource): Prom
     const pinned = isPinned ? `a ${kind} does not move` : undefined;
     return { resolved: toResolved(source.url, commit), commit, pinned };
   }
-  const tarball = await readTarball(source.path);
+  const tarball = readTarball(source.path);
   const path = relative(scope.folder, source.path);
   return { resolved: `file:${path.split("\\").join("/")}`, integrity: integrityOf(tarball), tarball };
 }
@@ -51,15 +52,15 @@ export async function fetchTarget(
     return await fetchTarball(shop, { name: source.name, version: exact, resolved, integrity });
   }
   if (source.kind === "git") return await fetchCommit(shop.context, source, commit);
-  const tarball = target.tarball ?? (await readTarball(resolve(shop.scope.folder, resolved.slice("file:".length))));
+  const tarball = target.tarball ?? readTarball(resolve(shop.scope.folder, resolved.slice("file:".length)));
   if (integrityOf(tarball) !== integrity)
     throw wordIntegrity(label, "the tarball is another one than the lock file says");
   return tarball;
 }
 
-async function readTarball(path: string): Promise<Buffer> {
+function readTarball(path: string): Buffer {
   try {
-    return await readFile(path);
+    return readRegularFile(realPathOf(path), MAX_TARBALL_BYTES);
   } catch (cause) {
     throw wordNoFile(path, cause);
   }

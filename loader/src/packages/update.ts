@@ -59,7 +59,7 @@ export async function updatePackages(context: PackageContext, options: UpdateOpt
     const only =
       options.source === undefined
         ? undefined
-        : findDeclared(context, { scope, text: options.source, cwd: options.cwd });
+        : await findDeclared(context, { scope, text: options.source, cwd: options.cwd });
     const declared = only ? [only] : readDeclared(context, scope).declared;
     const found: Found[] = [];
     for (const each of declared) {

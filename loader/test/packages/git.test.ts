@@ -219,3 +219,19 @@ test("a repository that is not there, and a machine without git, are told in thr
     hint: "Install git.",
   });
 });
+
+test("P3: the same commit is the same bytes, whatever the person's git does to line ends and files", async () => {
+  const repo = await repository();
+  await repo.commit({ ...MANIFEST, "extensions/x.ts": "one\ntwo\n", ".gitattributes": "*.ts filter=loud\n" });
+  const plain = await packageHome();
+  const odd = await packageHome();
+  const mark = join(odd.home, "ran");
+  await odd.write(
+    ".gitconfig",
+    `[core]\n  autocrlf = true\n[filter "loud"]\n  smudge = "tee ${mark}"\n  clean = cat\n`,
+  );
+  const { folder } = await installPackage(plain.context, `git:${repo.url}`, { cwd: plain.home });
+  const other = await installPackage(odd.context, `git:${repo.url}`, { cwd: odd.home });
+  expect(await readTree(other.folder)).toEqual(await readTree(folder));
+  expect(existsSync(mark)).toBe(false);
+});

@@ -335,3 +335,23 @@ test("a single file and a folder are declared where they are, and nothing is cop
   await mkdir(join(root, "empty"));
   await expect(installPackage(at.context, "./empty", { cwd: root })).rejects.toMatchObject({ code: "package_empty" });
 });
+
+test("P4: settings that cannot be read are told before anything is fetched, and what is merely locked is asked about", async () => {
+  const registry = await startRegistry();
+  registry.publish({ name: "hello", version: "1.0.0", files: EXTENSION });
+  const at = await packageHome(registry.url);
+  await at.write(".pi/agent/settings.json", "{bad");
+  await expect(installPackage(at.context, "npm:hello", { cwd: at.home })).rejects.toMatchObject({
+    code: "package_settings",
+  });
+  expect(registry.asked).toEqual([]);
+  expect(existsSync(join(at.agentDir, "pi.lock.json"))).toBe(false);
+  await at.write(".pi/agent/settings.json", "{}");
+  await installPackage(at.context, "npm:hello", { cwd: at.home });
+  await at.write(".pi/agent/settings.json", "{}");
+  const confirm = async () => false;
+  expect(await installPackage(at.context, "npm:hello", { cwd: at.home, confirm })).toMatchObject({
+    status: "declined",
+  });
+  expect(await at.settings()).toEqual({});
+});

@@ -100,9 +100,25 @@ test("P1: scripts that a project's lock file allows run only when the person say
   await expect(installAll(context, { scope: "project", isFrozen: true })).rejects.toMatchObject({
     code: "package_script",
   });
+  await expect(installPackage(context, "npm:outer", { cwd: at.home, scope: "project" })).rejects.toMatchObject({
+    code: "package_script",
+  });
   expect(await rootsOf(marks)).toEqual([]);
   await installAll(context, { scope: "project", isFrozen: true, allowScripts: ["outer"] });
   expect(await rootsOf(marks)).toEqual(["outer"]);
+  // What is there already runs nothing, and is in nobody's way.
+  expect(await installAll(context, { scope: "project" })).toMatchObject({ status: "unchanged" });
+});
+
+test("P1: scripts of what is locked without them run once they are allowed", async () => {
+  const registry = await startRegistry();
+  const marks = await publishScripted(registry);
+  const at = await packageHome(registry.url);
+  await installPackage(at.context, "npm:outer", { cwd: at.home });
+  expect(await rootsOf(marks)).toEqual([]);
+  expect(await installAll(at.context, { allowScripts: ["outer", "nobody"] })).toMatchObject({ status: "installed" });
+  expect(await rootsOf(marks)).toEqual(["outer"]);
+  expect((await at.lock()).packages["npm:outer"]).toMatchObject({ scripts: ["outer"] });
 });
 
 async function rootsOf(folder: string): Promise<string[]> {
