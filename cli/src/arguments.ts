@@ -11,6 +11,7 @@ import type { Flag, FlagValue } from "@pi-agent/kernel";
 import { nearestNames } from "@pi-agent/loader";
 import { setFlag } from "./flag-values.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
+import { hintToBring, packageOfFlag } from "./left-out.ts";
 import type { Problem } from "./problem.ts";
 
 /** An argument that the command itself did not take: what was typed, and its place. */
@@ -146,6 +147,11 @@ function readNext(spec: FlagSpec, next: string | undefined): string | undefined 
 
 function describeUnknown(item: Item & { kind: "flag" }, registered: Iterable<string>): Problem {
   const known = [...FLAGS.map((flag) => flag.name), ...registered];
+  const from = packageOfFlag(item.name);
+  if (from !== undefined) {
+    const what = `unknown flag ${item.raw.split("=")[0]}`;
+    return { what, why: `it comes with ${from}, which is not loaded`, hint: hintToBring(from) };
+  }
   // One or two letters are near to anything.
   const [nearest] = item.short ? [] : nearestNames(item.name, known, 1);
   return {

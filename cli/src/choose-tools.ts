@@ -2,6 +2,7 @@
 import type { FlagValue, Registered } from "@pi-agent/kernel";
 import { nearestNames } from "@pi-agent/loader";
 import { isOn } from "./flags.ts";
+import { hintToBring, packageOfTool } from "./left-out.ts";
 import type { Problem } from "./problem.ts";
 
 export type ToolTable = ReadonlyMap<string, Pick<Registered<"tool">, "value" | "owner">>;
@@ -63,6 +64,11 @@ function checkNames(entries: readonly string[], tools: ToolTable): Problem | und
     .map((entry) => (isChange(entry) ? entry.slice(1) : entry))
     .find((entry) => !entry.includes("*") && !tools.has(entry));
   if (unknown === undefined) return undefined;
+  const from = packageOfTool(unknown);
+  if (from !== undefined) {
+    const why = `it comes with ${from}, which is not loaded`;
+    return { what: `there is no tool ${unknown}`, why, hint: hintToBring(from) };
+  }
   const [nearest] = nearestNames(unknown, tools.keys(), 1);
   return {
     what: `there is no tool ${unknown}`,

@@ -9,14 +9,14 @@ import { DEFAULT_PACKAGES } from "../../cli/src/default-packages.ts";
 
 /** What asks for something of a package, and what is said where it is not there. */
 const ASKS: Record<string, { model?: string; args?: string[]; code: number; says: RegExp }> = {
-  tools: { args: ["--tools", "read"], code: 2, says: /no tool read/ },
+  tools: { args: ["--tools", "read"], code: 2, says: /@pi-agent\/tools/ },
   anthropic: { model: "wire-anthropic", code: 1, says: /anthropic-messages.*@pi-agent\/anthropic/s },
   gemini: { model: "wire-gemini", code: 1, says: /google-generative-ai.*@pi-agent\/gemini/s },
   openai: { model: "wire-chat", code: 1, says: /openai-completions.*@pi-agent\/openai/s },
-  sessions: { args: ["--session", "x"], code: 2, says: /--session/ },
-  "system-prompt": { args: ["--system-prompt", "x"], code: 2, says: /--system-prompt/ },
-  "step-log": { args: ["--log", "stderr"], code: 2, says: /--log/ },
-  cassette: { args: ["--record", "x"], code: 2, says: /--record/ },
+  sessions: { args: ["--session", "x"], code: 2, says: /--session.*@pi-agent\/sessions/s },
+  "system-prompt": { args: ["--system-prompt", "x"], code: 2, says: /--system-prompt.*@pi-agent\/system-prompt/s },
+  "step-log": { args: ["--log", "stderr"], code: 2, says: /--log.*@pi-agent\/step-log/s },
+  cassette: { args: ["--record-cassette", "x"], code: 2, says: /--record-cassette.*@pi-agent\/cassette/s },
   agents: { args: ["--agent", "reviewer"], code: 2, says: /reviewer/ },
 };
 
