@@ -31,8 +31,8 @@ Each word without quotes is a prompt of its own: quote what belongs together.
 
   -t, --tools A,B or +A,-B     only these, or change them; -nt, --no-tools: none
   -xt, --exclude-tools A,B     not these; -nbt, --no-builtin-tools: no official
-      --agent FILE|NAME        be that agent: nothing loads but what it picks
-  -e, --extension PATH         load it too; -ne, --no-extensions: no others
+      --agent FILE|NAME        be that agent: only the packages that FILE picks
+  -e, --extension PATH|SOURCE  load it too; -ne, --no-extensions: no others
       --system-prompt TEXT     a text or a file; --append-system-prompt: add it
   -nc, --no-context-files      leave AGENTS.md and CLAUDE.md out
   -a, --approve                trust this project, this time; -na, --no-approve

@@ -44,7 +44,7 @@ export async function loadAgent(
     cwd,
     isPlanOnly,
     isBare,
-    agent: isBare ? undefined : start.agent,
+    agent: isBare || !start.agent ? undefined : withoutTyped(start.agent, typed.flags),
     flags: toLoadFlags(typed.flags, settle),
     official: isBare ? [] : [describeSelf(start.output), ...(await import("./default-packages.ts")).DEFAULT_PACKAGES],
     mode: front.mode,
@@ -53,6 +53,17 @@ export async function loadAgent(
     signal: exit.signal,
   });
   return { loaded, settled };
+}
+
+/** What was typed counts in place of what the agent's file says. */
+function withoutTyped(
+  { definition, ...agent }: NonNullable<LoadOptions["agent"]>,
+  flags: ReadonlyMap<string, FlagValue>,
+): LoadOptions["agent"] {
+  const { model, thinking, ...rest } = definition;
+  const hasModel = flags.has("model") || flags.has("provider");
+  const left = { ...(!hasModel && { model }), ...(!hasModel && !flags.has("thinking") && { thinking }) };
+  return { ...agent, definition: { ...rest, ...left } };
 }
 
 /** What the command itself lends to packages: the real standard output, for what a person sends there on purpose. */

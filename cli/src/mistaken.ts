@@ -17,14 +17,20 @@ export function judgeFirstWord(typed: Arguments, settled: Settled, known: readon
   if (instead !== undefined) {
     return { what: `pi ${command} is not there yet`, why: "this version has no such sub-command", hint: instead };
   }
-  if (settled.words.length > 1 || settled.files.length > 0) return undefined;
+  const [, next] = settled.words;
+  if (settled.files.length > 0 || (next !== undefined && !isArgument(next))) return undefined;
   const [nearest] = nearestNames(command, known, 1);
   if (nearest === undefined || !isSlip(command, nearest)) return undefined;
   return {
     what: `there is no sub-command ${command}`,
-    why: "a single word like this is most likely a slip",
+    why: "a word like this is most likely a slip",
     hint: `did you mean pi ${nearest}? As a prompt: pi -p ${command}`,
   };
+}
+
+/** A source of a package or a path follows sub-commands, and hardly the first word of a prompt. */
+function isArgument(word: string): boolean {
+  return /^[\w-]*:\S|^[@.~/]\S|^\S+\/\S+$/.test(word);
 }
 
 /** One that stands after flags of extensions, which could have been the value of one of them. */

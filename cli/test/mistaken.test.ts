@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseArguments, settleArguments } from "../src/arguments.ts";
 import { judgeFirstWord } from "../src/mistaken.ts";
 
-const KNOWN = ["trust", "prompt", "doctor", "demo", "help"];
+const KNOWN = ["trust", "prompt", "doctor", "demo", "help", "install"];
 const REGISTERED = new Map([["no-session", { value: { type: "boolean" as const } }]]);
 
 function judge(...argv: string[]) {
@@ -53,3 +53,10 @@ test("a sub-command after flags of extensions is told, and a prompt that begins 
   expect(judge("--no-session", "doctor who")).toBeUndefined();
   expect(judge("--no-session", "--", "doctor")).toBeUndefined();
 });
+
+test.each(["npm:x", "./folder", "owner/repo", "~/x"])(
+  "a slip before what looks like a package is told: instal %s",
+  (next) => {
+    expect(judge("instal", next)?.hint).toContain("did you mean pi install?");
+  },
+);

@@ -32,9 +32,14 @@ export async function runCreate(
     "npm test",
     "README.md says how to go on.",
   ];
-  output.write(`Created the ${kind} ${name} in ${shown}\n${toLines(files)}\nNext:\n${toLines(steps)}`);
+  const note = kind === "skill" ? "" : NOT_ON_NPM;
+  output.write(`Created the ${kind} ${name} in ${shown}\n${toLines(files)}\nNext:\n${toLines(steps)}${note}`);
   return EXIT_CODES.answered;
 }
+
+// To be taken out with the first release.
+const NOT_ON_NPM =
+  "The packages of pi-agent are not on npm yet: docs/build-your-own-agent.md says how to pack them for npm install.\n";
 
 function isKind(word: string): word is Kind {
   return KINDS.some((kind) => kind === word);

@@ -100,7 +100,7 @@ function wordOutcome(updates: readonly PackageUpdate[], isOne: boolean, where: s
   const lines = updates.filter(isTold).map((each) => wordUpdate(each, "did"));
   const current = updates.filter(({ status }) => status === "current").length;
   if (updates.length === 0)
-    lines.push(`No package ${where} could be updated: none comes from a registry or a repository.`);
+    lines.push(`No package ${where} comes from a registry or a repository: there is nothing to update.`);
   if (!isOne && current > 0) lines.push(`As new as can be: ${wordNumber(current)} ${where}.`);
   return lines.map((line) => `${line}\n`).join("");
 }

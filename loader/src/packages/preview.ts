@@ -85,10 +85,10 @@ export function versionOf({ version, commit }: Pick<LockedPackage, "version" | "
 }
 
 const LABELS = {
-  extensions: "extensions (run code)",
-  skills: "skills (instruct the model)",
-  prompts: "prompts",
-  themes: "themes",
+  extensions: "(run code)",
+  skills: "(instruct the model)",
+  prompts: "(words to begin with)",
+  themes: "(colours)",
 } as const;
 
 /** Words a preview, a line each. What nobody tells is "unknown". */
@@ -102,13 +102,13 @@ export function wordPreview(preview: PackagePreview): string[] {
     fact("source", source),
     ...(resolved === "" ? [] : [fact("from", resolved)]),
     fact("publisher", publisher),
-    fact("published", publishedAt),
+    fact("published", publishedAt && wordTime(publishedAt)),
     fact("size", size === undefined ? undefined : wordSize(size)),
     fact("dependencies", String(dependencies)),
     ...held.map((list) =>
       fact(
         "contains",
-        `${contents[list].length} ${LABELS[list]}: ${contents[list].map(({ path }) => path).join(", ")}`,
+        `${wordNumber(contents[list].length, list)} ${LABELS[list]}: ${contents[list].map(({ path }) => path).join(", ")}`,
       ),
     ),
     ...(held.length === 0 ? [fact("contains", "nothing that can be loaded")] : []),
@@ -139,6 +139,16 @@ function wordWarnings(preview: PackagePreview): string[] {
     ...missingHosts.map((each) => `it needs ${each}, which nothing here lends: what imports it will not load`),
     ...(pinned === undefined ? [] : [`updates leave it as it is: ${pinned}`]),
   ];
+}
+
+function wordNumber(number: number, list: string): string {
+  return `${number} ${number === 1 ? list.slice(0, -1) : list}`;
+}
+
+/** Registries tell it as ISO 8601, to the microsecond some of them. */
+function wordTime(time: string): string {
+  const [, day, minute] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*(?:Z|[+-]00:00)$/.exec(time) ?? [];
+  return day === undefined ? time : `${day} ${minute} UTC`;
 }
 
 function wordSize(bytes: number): string {
