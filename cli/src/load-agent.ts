@@ -60,9 +60,13 @@ function withoutTyped(
   { definition, ...agent }: NonNullable<LoadOptions["agent"]>,
   flags: ReadonlyMap<string, FlagValue>,
 ): LoadOptions["agent"] {
-  const { model, thinking, ...rest } = definition;
+  const { model, thinking, tools, ...rest } = definition;
   const hasModel = flags.has("model") || flags.has("provider");
-  const left = { ...(!hasModel && { model }), ...(!hasModel && !flags.has("thinking") && { thinking }) };
+  const left = {
+    ...(!hasModel && { model }),
+    ...(!hasModel && !flags.has("thinking") && { thinking }),
+    ...(!flags.has("tools") && { tools }),
+  };
   return { ...agent, definition: { ...rest, ...left } };
 }
 

@@ -6,7 +6,7 @@ import anthropic from "@pi-agent/anthropic";
 import { type Agent, createAgent, type Extension } from "@pi-agent/kernel";
 import { load, readAgentFile } from "@pi-agent/loader";
 import tools from "@pi-agent/tools";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type TempProject, tempProject } from "../../test/kit/src/index.ts";
 import { startWireServer, type WireServer } from "../../test/kit/src/wire.ts";
 import { DEFAULT_PACKAGES } from "../src/default-packages.ts";
@@ -140,7 +140,8 @@ test("P13: as a program of its own, by load(), and with createAgent() it is the 
     maxTurns: AGENT.maxTurns,
     host: { cwd: project.path },
   });
-  process.env.ANTHROPIC_API_KEY = "test-key";
+  vi.stubEnv("ANTHROPIC_API_KEY", "test-key");
+  onTestFinished(() => void vi.unstubAllEnvs());
   const inCode = await ask(agent);
   await agent.dispose();
 
@@ -151,9 +152,10 @@ test("P13: as a program of its own, by load(), and with createAgent() it is the 
   expect(byProgram).toEqual(inCode.asked);
   expect([byLoad.outcome, inCode.outcome]).toEqual(["max_turns", "max_turns"]);
   const names = Object.keys(AGENT.packages);
-  expect(byLoad.packages).toEqual(names);
-  // The front end itself is no package.
-  expect(diagnosis.extensions.map(({ name }) => relativeName(name))).toEqual(["@pi-agent/cli", ...names]);
+  // What holds it to its tools, and the front end itself, are no packages.
+  const limit = `the agent ${AGENT.name}`;
+  expect(byLoad.packages).toEqual([limit, ...names]);
+  expect(diagnosis.extensions.map(({ name }) => relativeName(name))).toEqual(["@pi-agent/cli", limit, ...names]);
 });
 
 test("a program of its own has its own version and help, and is no other agent", async () => {

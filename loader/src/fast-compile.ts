@@ -3,6 +3,7 @@
  * awaits `jitiImport` for each import. Answers nothing for a text that could mean something it does not know; jiti's
  * compiler takes that.
  */
+import { Script } from "node:vm";
 import type { TransformOptions } from "jiti";
 
 export type FastCompile = (given: TransformOptions) => string | undefined;
@@ -31,7 +32,10 @@ export async function loadFastCompile(): Promise<FastCompile> {
         disableESTransforms: true,
         filePath: filename,
       });
-      return code.replace(REQUIRE, "(await jitiImport($1))");
+      const compiled = code.replace(REQUIRE, "(await jitiImport($1))");
+      // It does not see every mistake, and makes code of it that is none.
+      void new Script(`(async function () { ${compiled}\n})`);
+      return compiled;
     } catch {
       // jiti's compiler words what is wrong.
       return undefined;

@@ -10,6 +10,7 @@ import {
   type Agent,
   AgentError,
   type AgentOptions,
+  type Extension,
   type ExtensionEntry,
   isAgentError,
   type Json,
@@ -40,6 +41,7 @@ export function pickOfficial({ official = [], agent, isBare }: LoadOptions, list
   const picked = agent && !isBare ? agent.definition.packages : [];
   return [
     ...own,
+    ...(isBare ? [] : limitTools(agent?.definition)),
     ...picked.flatMap((pick) => {
       const entry = isFoundBeside(agent, pick) ? undefined : official.find(({ owner }) => owner.name === pick.name);
       return entry ? [{ ...entry, options: pick.options ?? entry.options }] : [];
@@ -63,6 +65,19 @@ function isLeftOn(name: string, list: unknown): boolean {
   const entries = Array.isArray(list) ? list.map(String) : [];
   const last = entries.findLast((entry) => /^[!+-]/.test(entry) && spellings.includes(entry.slice(1)));
   return last === undefined || last.startsWith("+");
+}
+
+/** A list of tools is a limit: nothing that loads, and no agent below, gets another one to run. */
+function limitTools({ name, tools }: Partial<AgentDefinition> = {}): ExtensionEntry[] {
+  if (!tools) return [];
+  const allowed = new Set(tools);
+  const reason = `the agent ${name}`;
+  const classify = ({ toolName }: { toolName: string }) => {
+    if (allowed.has(toolName)) return undefined;
+    throw new Error(`The agent ${name} does not have the tool ${toolName}. Its tools: ${tools.join(", ") || "none"}.`);
+  };
+  const extension: Extension = (pi) => void pi.limitEffects({ ceiling: "execute", reason, classify });
+  return [{ owner: { name: reason, scope: "host" }, extension }];
 }
 
 /** What a definition says of the agent itself, but for its model, which only extensions make known. */

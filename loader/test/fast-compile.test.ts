@@ -1,3 +1,4 @@
+import { Script } from "node:vm";
 import { createJiti } from "jiti";
 import { expect, test } from "vitest";
 import { loadFastCompile } from "../src/fast-compile.ts";
@@ -16,7 +17,7 @@ const MODULES: Record<string, unknown> = {
 async function evaluate(code: string): Promise<unknown> {
   const asked: string[] = [];
   const exports: Record<string, unknown> = {};
-  const run = new Function("exports", "require", "jitiImport", `return (async () => {${code}\n})()`) as Run;
+  const run = new Script(`(async (exports, require, jitiImport) => {${code}\n})`).runInThisContext() as Run;
   const load = async (name: string) => {
     asked.push(name);
     return MODULES[name];
@@ -101,6 +102,7 @@ test.each([
   ["an export of old", "export = 1;"],
   ["what belongs to CommonJS", "module.exports = 1;"],
   ["a wrong syntax, which jiti's compiler words", "export const = ;"],
+  ["a wrong syntax that it does not see", "export default (pi) => { exec ute(); };"],
 ])("it leaves to jiti's compiler: %s", (_what, source) => {
   expect(compileFast(given(source))).toBeUndefined();
 });

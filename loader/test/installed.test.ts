@@ -304,3 +304,27 @@ export default Object.assign((pi, { greeting }) => pi.register("tool", greeting,
   await at.write(".pi/settings.json", JSON.stringify(settings));
   expect(tools(await loadIn(at, { mode: askedWith("content") }))).toEqual(["hi"]);
 });
+
+test("a filter that is none is told, and turns nothing on; a pattern of a project ends no start", async () => {
+  const { at } = await withRegistry();
+  await install(at, "npm:hello@^1");
+  for (const filter of [
+    { extensions: "none" },
+    { extension: [] },
+    { autoload: "false" },
+    { extensions: ["*".repeat(201)] },
+  ]) {
+    await at.write(
+      join(at.agentDir, "settings.json"),
+      JSON.stringify({ packages: [{ source: "npm:hello@^1", ...filter }] }),
+    );
+    const loaded = await loadIn(at);
+    expect([tools(loaded), loaded.report.problems]).toMatchObject([[], [{ code: "package_source" }]]);
+  }
+  await at.write(join(at.agentDir, "settings.json"), "{}");
+  await at.write("pkg/extensions/a.ts", "");
+  const theirs = { packages: [{ source: "../pkg", extensions: ["*".repeat(201)] }] };
+  await at.write(".pi/settings.json", JSON.stringify(theirs));
+  const { report } = await loadIn(at);
+  expect(report.plan.items.filter(({ kind }) => kind === "package")).toMatchObject([{ verdict: "refused" }]);
+});

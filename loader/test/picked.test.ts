@@ -135,3 +135,19 @@ test("P13, T4: settings of a typed file count as far as a project's may, those o
   const own = await loadIn(at, { agent: { definition, isOwn: true } });
   expect(own.host.settings.get("httpProxy")).toBe("http://elsewhere.example");
 });
+
+test("P13, F044: a list of tools holds, whatever a package switches on", async () => {
+  const at = await person();
+  const definition = await agentIn(join(at.home, "agent"), {
+    tools: ["one"],
+    packages: [{ name: "@pi-agent/one" }, { name: "./tools/own.ts" }],
+  });
+  const loaded = await loadIn(at, { official: OFFICIAL, agent: { definition } });
+  loaded.agent.setActiveTools(["one", "own"]);
+  expect(loaded.agent.state.limits).toMatchObject([{ reason: "the agent reviewer" }]);
+  const asked = { ...definition, tools: ["onne"] };
+  await expect(loadIn(at, { official: OFFICIAL, agent: { definition: asked } })).rejects.toMatchObject({
+    code: "unknown_tool",
+    hint: expect.stringContaining("one"),
+  });
+});

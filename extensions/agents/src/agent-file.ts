@@ -99,7 +99,12 @@ function splitFile(resource: Resource, problems: Problem[]): { frontmatter: Json
     const hint = "End the front matter with a line that is --- and nothing else; put other texts into quotes.";
     problems.push({ what: `its front matter ends with ${quote(`---${rest.trimEnd()}`)}`, hint });
   }
-  return { frontmatter, prompt: text.slice(whole.length).replaceAll("\r\n", "\n").trim() };
+  const prompt = text.slice(whole.length).replaceAll("\r\n", "\n").trim();
+  if (prompt.startsWith("---")) {
+    const hint = "One pair of lines --- holds all keys; begin the prompt with something else.";
+    problems.push({ what: "its prompt begins with ---, as a front matter does", hint });
+  }
+  return { frontmatter, prompt };
 }
 
 /** Reads the values of a front matter, and collects what is wrong with them. `null` is an empty list, or no text. */

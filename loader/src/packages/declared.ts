@@ -3,8 +3,10 @@
  * load. An entry is a source, or an object with the source and filters.
  */
 import type { Json, JsonObject } from "@pi-agent/kernel";
+import { Refusal } from "../file-view.ts";
 import { isJsonObject } from "../json-check.ts";
 import { messageOf, readOwnFile } from "../own-file.ts";
+import { toPatterns } from "../pattern.ts";
 import { editSettings, type SettingEdit } from "../settings-file.ts";
 import { RESOURCE_LISTS, type ResourceList } from "./contents.ts";
 import type { PackageContext, PackageScope } from "./context.ts";
@@ -174,13 +176,37 @@ function entriesAt(values: JsonObject, key: DeclaredKey): Json[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** Fails with an `Error` for what is no filter: one that is misspelt would leave all on. */
 function filtersOf(entry: string | JsonObject): Filters {
   if (typeof entry === "string") return {};
   const lists = RESOURCE_LISTS.flatMap((list): [ResourceList, string[]][] => {
     const value = entry[list];
-    return Array.isArray(value) ? [[list, value.filter((each) => typeof each === "string")]] : [];
+    if (value === undefined) return [];
+    if (!Array.isArray(value) || !value.every((each) => typeof each === "string"))
+      throw new Error(`"${list}" must be a list of patterns`);
+    assertPatterns(list, value);
+    return [[list, value]];
   });
-  return { ...Object.fromEntries(lists), ...(entry.autoload === false ? { autoload: false } : {}) };
+  const { autoload } = entry;
+  if (autoload !== undefined && typeof autoload !== "boolean") throw new Error('"autoload" must be true or false');
+  const slip = Object.keys(entry).find((key) => !KNOWN.has(key) && LIKE_A_FILTER.test(key));
+  if (slip !== undefined)
+    throw new Error(`"${slip}" is no filter: there are ${RESOURCE_LISTS.join(", ")} and autoload`);
+  return { ...Object.fromEntries(lists), ...(autoload === false ? { autoload } : {}) };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(["source", "options", "autoload", ...RESOURCE_LISTS]);
+const LIKE_A_FILTER = /^(?:extension|skill|prompt|theme|auto_?load|enabled?|disabled?)s?$/i;
+
+function assertPatterns(list: string, patterns: readonly string[]): void {
+  try {
+    toPatterns(
+      patterns.map((each) => each.replace(/^[!+-]/, "")),
+      `its ${list}`,
+    );
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? new Error(`it ${thrown.message}`) : thrown;
+  }
 }
 
 function isFilter(name: string): boolean {

@@ -1,5 +1,6 @@
 /** Which resources of a package are on, by the filters of its entry in the settings. */
 import { basename, dirname } from "node:path";
+import { Refusal } from "../file-view.ts";
 import { matchesPattern, toPatterns } from "../pattern.ts";
 import { type ContentItem, type PackageContents, RESOURCE_LISTS, type ResourceList } from "./contents.ts";
 
@@ -78,9 +79,19 @@ function matches(path: string, pattern: string): boolean {
   const names = [path, basename(path)];
   if (basename(path) === "SKILL.md") names.push(dirname(path), basename(dirname(path)));
   if (/^[+-]/.test(pattern)) return names.slice(0, 1).concat(names.slice(2, 3)).includes(bare);
-  return toPatterns([bare], "the settings").some((each) => names.some((name) => matchesPattern(name, each)));
+  return patternsOf(bare).some((each) => names.some((name) => matchesPattern(name, each)));
 }
 
 function toBare(pattern: string): string {
   return pattern.replace(/^[!+-]/, "").replace(/^\.\//, "");
+}
+
+function patternsOf(bare: string): ReturnType<typeof toPatterns> {
+  try {
+    return toPatterns([bare], "the settings");
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
+    // Found when the entry was read, where it is told: here it matches nothing.
+    return [];
+  }
 }

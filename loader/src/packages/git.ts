@@ -113,7 +113,15 @@ async function openGit(
 function environmentFor({ env }: PackageContext, folder: string): NodeJS.ProcessEnv {
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !LEFT_OUT.test(name)));
   // Nobody is there to answer. A helper for credentials, if there is one, is the person's own.
-  return { ...kept, GIT_DIR: folder, GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "https:ssh:file", LC_ALL: "C" };
+  return {
+    ...kept,
+    GIT_DIR: folder,
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    SSH_ASKPASS_REQUIRE: "never",
+    GIT_ALLOW_PROTOCOL: "https:ssh:file",
+    LC_ALL: "C",
+  };
 }
 
 /** The person's own command for ssh where they have one, else one that asks nothing. */

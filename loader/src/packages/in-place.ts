@@ -1,14 +1,13 @@
 /** Folders and single files, which are loaded where they are: nothing is copied, and only the settings change. */
-import { basename } from "node:path";
 import { lookAt } from "../places.ts";
 import { findContents, isEmpty } from "./contents.ts";
 import { declare } from "./declared.ts";
 import { findHostMisfit } from "./host-check.ts";
 import type { InstallOptions, InstallOutcome } from "./install.ts";
 import { findInstalled } from "./installed.ts";
-import { type PackageManifest, readPackageManifest } from "./manifest-of.ts";
 import { wordConflict, wordNoFile, wordNothing, wordUnsafe } from "./package-error.ts";
 import { findMissingHosts, type PackagePreview } from "./preview.ts";
+import { readInPlace } from "./read-in-place.ts";
 import { keyFor } from "./rules.ts";
 import { formatSource, type LocalSource, type PackageSource } from "./source.ts";
 import type { Workshop } from "./workshop.ts";
@@ -51,18 +50,4 @@ export async function installInPlace(
   if (confirm && !(await confirm(preview))) return { status: "declined", name, version, folder: path, preview };
   await declare(context, scope, { source, key: keyFor(source, manifest) });
   return { status: "installed", name, version, folder: path, preview };
-}
-
-/** Reads the manifest of a folder; a file, or a folder without one, has its own name. */
-export async function readInPlace(path: string): Promise<PackageManifest> {
-  const fallback =
-    basename(path)
-      .toLowerCase()
-      .replace(/[^a-z0-9._-]/g, "-")
-      .replace(/^[.-]+/, "") || "package";
-  if (lookAt(path)?.isFile()) {
-    const nothing = { capabilities: [], lends: [], hostPeers: {}, bundledHosts: [], hasInstallScripts: false };
-    return { name: fallback, isNamed: false, wanted: { dependencies: {}, optionalDependencies: {} }, ...nothing };
-  }
-  return await readPackageManifest(path, { label: path, fallback });
 }

@@ -2,6 +2,8 @@
  * `pi install`: what settings and lock name, all of it or nothing. `--frozen` refuses every difference between the two;
  * with a lock file of its own it goes back to that one.
  */
+
+import { realPathOf } from "../places.ts";
 import { applyChange } from "./apply.ts";
 import { type PackageContext, type PackageScope, scopeOf } from "./context.ts";
 import { type Declared, type DeclaredFault, readDeclared } from "./declared.ts";
@@ -9,7 +11,7 @@ import { isMeantBy, lockKey } from "./effective.ts";
 import { type Lock, type LockedPackage, readLock } from "./lock-file.ts";
 import { showSource, wordDrift } from "./package-error.ts";
 import { type PackagePreview, previewOf } from "./preview.ts";
-import { assertFits, withScripts } from "./rules.ts";
+import { assertFits, assertScripts, withScripts } from "./rules.ts";
 import { type Staged, stageLocked, stageSource } from "./stage.ts";
 import { withStore } from "./store.ts";
 import { resolveTarget } from "./target.ts";
@@ -66,7 +68,7 @@ async function planFor(scope: PackageScope, each: Declared, given: Lock): Promis
 async function stagePlan(
   shop: Workshop,
   plan: readonly Planned[],
-  { allowScripts = [], isFrozen }: InstallAllOptions,
+  { allowScripts = [], isFrozen, lockFile }: InstallAllOptions,
 ): Promise<{ staged: Staged[]; lock: Lock; anew: PackagePreview[] }> {
   const { scope, context } = shop;
   const lock = new Map<string, LockedPackage>();
@@ -77,6 +79,8 @@ async function stagePlan(
     if (before) {
       const locked = isFrozen ? before : withScripts(before, allowScripts);
       const isThere = (await verifyInstalled(scope, locked, true)).state === "ok";
+      // A lock file from elsewhere is somebody's word, as a project's is.
+      if (!isThere && isForeign(scope, lockFile)) assertScripts(locked, allowScripts);
       const made = isThere ? undefined : await stageLocked(shop, each.source, { locked, allowed: allowScripts });
       if (made) await assertFits(shop, made, lock);
       if (made) staged.push(made);
@@ -92,6 +96,10 @@ async function stagePlan(
     }
   }
   return { staged, lock, anew };
+}
+
+function isForeign({ lock, previousLock }: PackageScope, lockFile: string | undefined): boolean {
+  return lockFile !== undefined && ![lock, previousLock].map(realPathOf).includes(realPathOf(lockFile));
 }
 
 function assertNoDrift(

@@ -12,10 +12,10 @@ import { type Declared, type DeclaredFault, readDeclared } from "./declared.ts";
 import { findLocked, type Locks, readLocks } from "./effective.ts";
 import { type Filters, isDisabled, type Selection, select } from "./filters.ts";
 import { findHostMisfit, type HostPeers } from "./host-check.ts";
-import { readInPlace } from "./in-place.ts";
 import type { LockedPackage } from "./lock-file.ts";
 import { showSource, wordConflict, wordNoFile } from "./package-error.ts";
 import { findMissingHosts } from "./preview.ts";
+import { readInPlace } from "./read-in-place.ts";
 import { folderOf, verifyInstalled } from "./verify.ts";
 
 /** `refused`: it is there, and the host is not one it was made for, or its source cannot be read. */
@@ -105,7 +105,7 @@ export function mergeInstalled(
  * Refuses what has the name of one that comes before it: a package is there once, however it is reached (P12). A name is
  * the project's before the person's, as their sources are.
  */
-export function refuseTwice(packages: readonly InstalledPackage[]): InstalledPackage[] {
+function refuseTwice(packages: readonly InstalledPackage[]): InstalledPackage[] {
   const isLoading = ({ state }: InstalledPackage) => state === "ok" || state === "disabled";
   const ranked = [...packages]
     .filter(isLoading)

@@ -15,10 +15,11 @@ import { AgentError } from "@pi-agent/kernel";
 import { Refusal, readRegularFile } from "../file-view.ts";
 import { findMisfits, type JsonSchema } from "../json-check.ts";
 import { replaceFile } from "../locked-file.ts";
+import { messageOf } from "../own-file.ts";
 import { lookAt } from "../places.ts";
 import { toPrintable } from "../printable.ts";
 import { parseStrictJson } from "../strict-json.ts";
-import { wordUnsaved } from "./package-error.ts";
+import { wordUnsafe, wordUnsaved } from "./package-error.ts";
 import { findNameFault } from "./package-name.ts";
 
 /** A package that another one brings along, at its place below that one. */
@@ -137,6 +138,7 @@ export async function writeLock(
   lock: Lock,
 ): Promise<void> {
   const text = printLock(lock);
+  assertReadable(text);
   try {
     const before = lookAt(path) ? readFileSync(path, "utf8") : undefined;
     if (before === text) return;
@@ -145,6 +147,15 @@ export async function writeLock(
     await replaceFile(path, text);
   } catch (cause) {
     throw wordUnsaved(path, cause);
+  }
+}
+
+/** What cannot be read again would take all other packages with it. */
+function assertReadable(text: string): void {
+  try {
+    parseLock(Buffer.from(text));
+  } catch (thrown) {
+    throw wordUnsafe("it", `it cannot be locked: ${messageOf(thrown)}`);
   }
 }
 

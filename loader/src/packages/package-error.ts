@@ -128,7 +128,7 @@ export function wordDrift(settings: string, differences: readonly string[]): Age
 /** Words that a project's lock names scripts that the person has not allowed. */
 export function wordForeignScripts(name: string, scripts: readonly string[]): AgentError {
   const shown = toPrintable(scripts.join(", "));
-  return new AgentError("package_script", `The project's lock file wants scripts of ${shown} to run for ${name}.`, {
+  return new AgentError("package_script", `The lock file wants scripts of ${shown} to run for ${name}.`, {
     hint: `Nothing was installed. Look at them first, then allow them: --allow-scripts=${shown.replaceAll(", ", ",")}`,
   });
 }

@@ -7,9 +7,9 @@ import { toPrintable } from "../printable.ts";
 import { type PackageContext, type PackageScope, scopeOf } from "./context.ts";
 import { type Declared, readDeclared, undeclare } from "./declared.ts";
 import { lockKey, readLocks } from "./effective.ts";
-import { readInPlace } from "./in-place.ts";
 import { type Lock, writeLock } from "./lock-file.ts";
 import { showSource, wordUnsaved } from "./package-error.ts";
+import { readInPlace } from "./read-in-place.ts";
 import { parseSource } from "./source.ts";
 import { pruneStore, rootOf, withStore } from "./store.ts";
 

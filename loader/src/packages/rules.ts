@@ -41,9 +41,8 @@ export function rememberedScripts(scope: PackageScope, before: LockedPackage | u
   return scope.name === "user" ? (before?.scripts ?? []) : [];
 }
 
-/** Fails where a project's lock file names scripts that the person has not: it is not their word (P1). */
-export function assertScripts(scope: PackageScope, locked: LockedPackage, allowed: readonly string[]): void {
-  if (scope.name === "user") return;
+/** Fails where somebody else's lock file names scripts that the person has not: it is not their word (P1). */
+export function assertScripts(locked: LockedPackage, allowed: readonly string[]): void {
   const foreign = locked.scripts.filter((name) => !allowed.includes(name));
   if (foreign.length > 0) throw wordForeignScripts(locked.name, foreign);
 }

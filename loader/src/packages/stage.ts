@@ -87,7 +87,7 @@ export async function stageLocked(
   source: PackageSource,
   { locked, allowed }: { locked: LockedPackage; allowed: readonly string[] },
 ): Promise<Staged> {
-  assertScripts(shop.scope, locked, allowed);
+  if (shop.scope.name === "project") assertScripts(locked, allowed);
   const folder = await openStaging(shop.scope);
   const { name, resolved, integrity, commit } = locked;
   const target: Target = { resolved, integrity, commit };

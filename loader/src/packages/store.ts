@@ -59,9 +59,18 @@ export async function withStore<T>(
     await sweep(context, scope);
     return await work(assertHeld);
   } finally {
-    // What is left is thrown away by the next one.
-    await sweepStaging(scope).catch(() => {});
+    // What is left is thrown away by the next one; where another process took over, it is that one's.
+    if (isHeld(held)) await sweepStaging(scope).catch(() => {});
     await held.release();
+  }
+}
+
+function isHeld(held: Awaited<ReturnType<typeof lockStore>>): boolean {
+  try {
+    held.assertHeld();
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -117,7 +126,8 @@ export async function pruneStore(scope: PackageScope, locks: readonly Lock[]): P
 
 async function listNames(store: string): Promise<string[]> {
   const names: string[] = [];
-  for (const name of (await readdir(store)).filter((each) => !each.startsWith("."))) {
+  const folders = (await readdir(store, { withFileTypes: true })).filter((each) => each.isDirectory());
+  for (const name of folders.map((each) => each.name).filter((each) => !each.startsWith("."))) {
     if (!name.startsWith("@")) names.push(name);
     else {
       const below = await readdir(join(store, name));

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { installPackage, listPackages, mergeInstalled, wordPreview } from "../../src/packages/index.ts";
+import { installAll, installPackage, listPackages, mergeInstalled, wordPreview } from "../../src/packages/index.ts";
 import { temporaryFolder } from "./folders.ts";
 import { type PackageHome, packageHome, readTree, rootsIn } from "./home.ts";
 import { startRegistry } from "./registry.ts";
@@ -354,4 +354,31 @@ test("P4: settings that cannot be read are told before anything is fetched, and 
     status: "declined",
   });
   expect(await at.settings()).toEqual({});
+});
+
+test("P4: what could not be read again from the lock is refused before anything is written", async () => {
+  const registry = await startRegistry();
+  registry.publish({ name: "good", version: "1.0.0", files: EXTENSION });
+  registry.publish({ name: "con", version: "1.0.0" });
+  registry.publish({ name: "top", version: "1.0.0", files: EXTENSION, manifest: { dependencies: { con: "1" } } });
+  const at = await packageHome(registry.url);
+  await installPackage(at.context, "npm:good", { cwd: at.home });
+  await writeFile(join(at.agentDir, "packages", "notes.txt"), "a file of somebody's");
+  await expect(installPackage(at.context, "npm:top", { cwd: at.home })).rejects.toMatchObject({
+    code: "package_unsafe",
+  });
+  expect(await listPackages(at.context)).toMatchObject([{ name: "good", state: "ok" }]);
+});
+
+test("P1: a lock file from elsewhere is no word about scripts", async () => {
+  const registry = await startRegistry();
+  const files = { ...EXTENSION, "x.js": "" };
+  registry.publish({ name: "one", version: "1.0.0", files, manifest: { scripts: { postinstall: "node x.js" } } });
+  const theirs = await packageHome(registry.url);
+  await installPackage(theirs.context, "npm:one", { cwd: theirs.home, allowScripts: ["one"] });
+  const at = await packageHome(registry.url);
+  await at.write(".pi/agent/settings.json", '{ "packages": ["npm:one"] }');
+  const options = { isFrozen: true, lockFile: join(theirs.agentDir, "pi.lock.json") };
+  await expect(installAll(at.context, options)).rejects.toMatchObject({ code: "package_script" });
+  expect(await installAll(at.context, { ...options, allowScripts: ["one"] })).toMatchObject({ status: "installed" });
 });
