@@ -7,6 +7,8 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  // What was spied on are the false timers: first these.
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 

@@ -450,15 +450,22 @@ test.each(Object.keys(SWAPS))(
     const source = `
     const { renameSync, symlinkSync, rmSync } = require("node:fs");
     const { workerData: { at, free, trap, flips } } = require("node:worker_threads");
-    for (let n = 0; Atomics.load(flips, 0) === 0; n++) {
+    // A write makes a folder where nothing is, also while it is taken away again.
+    const attempt = (step) => {
       try {
-        ${SWAPS[swap]}
+        step();
       } catch (thrown) {
-        // The write made a folder in its place.
         if (!["ERR_FS_EISDIR", "ENOTEMPTY", "EEXIST"].includes(thrown.code)) throw thrown;
-        rmSync(at, { recursive: true });
-        symlinkSync(trap, at);
+        attempt(() => {
+          rmSync(at, { recursive: true, force: true });
+          symlinkSync(trap, at);
+        });
       }
+    };
+    for (let n = 0; Atomics.load(flips, 0) === 0; n++) {
+      attempt(() => {
+        ${SWAPS[swap]}
+      });
       Atomics.add(flips, 1, 1);
     }`;
     const worker = new Worker(source, { eval: true, workerData: { at: way, free, trap, flips } });

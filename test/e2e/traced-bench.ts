@@ -58,7 +58,8 @@ export async function openTracedBench(): Promise<TracedBench> {
     const run = bench.pi(args, {
       cwd: cwd ?? bench.path,
       bin,
-      env: { ...TRACED_ENVIRONMENT, API_KEY: "canary-key", ...env },
+      // It keeps compiled code where it does for a person.
+      env: { ...TRACED_ENVIRONMENT, API_KEY: "canary-key", NODE_COMPILE_CACHE: "", ...env },
       via: person ? atTerminal(log) : traceTo(log),
       holdStdin: person !== undefined,
       // Before the test's own end, so that what is on the screen is told.

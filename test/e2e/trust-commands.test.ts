@@ -154,9 +154,11 @@ test("attack 18: names like flags are names", async () => {
   await bench.pi(["-p", "--model", "wire-anthropic/scripted", "@--approve", "say"]).done;
   expect(await ranIn(bench)).toEqual([]);
   expect(await readRecords(bench)).toEqual([]);
-  await mkdir(join(bench.path, "--below"));
+  const below = join(bench.path, "--below");
+  await mkdir(join(below, ".git"), { recursive: true });
   const { code } = await bench.pi(["trust", "no", "--", "--below"]).done;
   expect(code).toBe(0);
+  expect(await readRecords(bench)).toMatchObject([{ project: below, decision: "denied" }]);
 });
 
 test("pi doctor compares the plan with what happened, names where a decision is kept, and a damaged trust file", async () => {

@@ -193,7 +193,7 @@ test("F026: after a yes what is for this agent runs, once", async () => {
   await terminal.sees(QUESTION);
   await terminal.type("1", "Enter");
   await terminal.sees(PROMPT);
-  expect(await ranIn(bench)).toEqual(["M1", "M2"]);
+  expect(await ranIn(bench)).toEqual(["M1", "package", "M2"]);
 });
 
 test("F040: the path in the question is the path that is stored, reached through a link and from below", async () => {

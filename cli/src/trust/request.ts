@@ -27,20 +27,21 @@ const OPTIONS: Partial<Record<TrustVerb, readonly string[]>> = {
 };
 const WITHOUT_TARGET: readonly TrustVerb[] = ["status", "list"];
 
-/** Answers the request, or what is wrong with it. `command` is what stands before the words. */
+/** Answers the request, or what is wrong with it. `command` is what stands before the words; after `--` all are paths. */
 export function parseRequest(words: readonly string[], command: string): TrustRequest | Problem {
   const refuse = (why: string): Problem => ({
     what: `${[command, ...words].join(" ")} is not known`,
     why,
     hint: `write: ${command} ${USAGE}`,
   });
-  const [typed = "status", ...others] = words;
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const [typed = "status", ...others] = words.slice(0, end);
   const isOption = (word: string) => word.startsWith("--");
   const verb = isOption(typed) ? undefined : VERBS.find((each) => each === typed);
   if (!verb) return refuse(`${typed} is none of its words`);
   const wrong = others.find((word) => isOption(word) && !OPTIONS[verb]?.includes(word));
   if (wrong !== undefined) return refuse(`${verb} does not take ${wrong}`);
-  const [target, ...more] = others.filter((word) => !isOption(word));
+  const [target, ...more] = [...others.filter((word) => !isOption(word)), ...words.slice(end + 1)];
   if (more.length > 0) return refuse("one path at a time");
   if (target !== undefined && WITHOUT_TARGET.includes(verb)) return refuse(`${verb} takes no path`);
   const has = (option: string) => others.includes(option);

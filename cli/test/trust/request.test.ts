@@ -14,6 +14,8 @@ test.each([
   [["no"], { verb: "no" }],
   [["list", "--json"], { verb: "list", isJson: true }],
   [["forget", "/gone"], { verb: "forget", target: "/gone" }],
+  [["no", "--", "--below"], { verb: "no", target: "--below" }],
+  [["yes", "--folder", "--", "--below"], { verb: "yes", target: "--below", isFolder: true }],
 ])("%j is understood", (words, request) => {
   expect(parseRequest(words, "pi trust")).toEqual({ ...NOTHING, ...request });
 });
@@ -26,6 +28,8 @@ test.each([
   [["yes", "--approve"], "yes does not take --approve"],
   [["yes", "a", "b"], "one path at a time"],
   [["list", "a"], "list takes no path"],
+  [["no", "a", "--", "--below"], "one path at a time"],
+  [["--", "yes"], "status takes no path"],
 ])("attack 18: %j is not guessed at", (words, why) => {
   expect(parseRequest(words, "pi trust")).toMatchObject({ what: `pi trust ${words.join(" ")} is not known`, why });
 });

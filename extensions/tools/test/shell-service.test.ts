@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Agent, createAgent, type Extension, type Host } from "@pi-agent/kernel";
 import { scriptedProvider } from "@pi-agent/testing";
@@ -87,6 +87,7 @@ test("a long output is kept whole in a file that is named", async () => {
   const message = await run(agent, "seq 1 5000");
   expect(message.truncated).toBe(true);
   expect(message.output).toMatch(/^3001\n/);
+  onTestFinished(() => rmSync(message.fullOutputPath!));
   expect(readFileSync(message.fullOutputPath!, "utf8")).toMatch(/^1\n[^]*\n5000\n$/);
 });
 

@@ -21,12 +21,18 @@ let harmless: { attack: Attack; why: string }[] = [];
 // What happens after an answer needs three starts each time: once for every kind of way.
 const AFTER_AN_ANSWER: ReadonlySet<string> = new Set(["print", "interactive", "sdk-mode", "reload"]);
 
-/** Attacks that share a project go by every way; one that needs its own goes by one of them, another than the next does. */
+/**
+ * Attacks that share a project go by every way; one that needs its own goes by one of them, another than the next does:
+ * every other one by those that start no process.
+ */
 function wants(attack: Attack, way: Way): boolean {
   if (isSoak) return true;
   if (attack.alone === undefined) return attack.trust === undefined || AFTER_AN_ANSWER.has(way.id);
   const ways = adapter.ways.filter((each) => existsFor(attack, each));
-  return way === ways[ATTACKS.indexOf(attack) % ways.length];
+  const embedded = ways.filter(({ id }) => id === "sdk" || id === "sdk-mode");
+  const at = ATTACKS.indexOf(attack);
+  const chosen = at % 2 === 0 && embedded.length > 0 ? embedded : ways;
+  return way === chosen[Math.floor(at / 2) % chosen.length];
 }
 
 beforeAll(async () => {

@@ -12,7 +12,7 @@ export const PI_BIN: string =
 export interface RunPiOptions {
   cwd: string;
   home: string;
-  /** Beside PATH, HOME, TMPDIR and LANG; nothing else is inherited. */
+  /** Beside PATH, HOME, TMPDIR, LANG and NODE_COMPILE_CACHE; nothing else is inherited. */
   env?: Record<string, string>;
   /** What it reads, to the end. Left out: /dev/null. */
   stdin?: string | Uint8Array;
@@ -110,8 +110,9 @@ export function runPi(args: readonly string[], options: RunPiOptions): PiRun {
 }
 
 function createEnvironment(options: RunPiOptions, marker: string): Record<string, string> {
-  const { PATH = "/usr/bin:/bin", TMPDIR = "/tmp", LANG = "C.UTF-8" } = process.env;
-  return { PATH, TMPDIR, LANG, HOME: options.home, ...options.env, [RUN_VARIABLE]: marker };
+  const { PATH = "/usr/bin:/bin", TMPDIR = "/tmp", LANG = "C.UTF-8", NODE_COMPILE_CACHE } = process.env;
+  const inherited = { PATH, TMPDIR, LANG, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+  return { ...inherited, HOME: options.home, ...options.env, [RUN_VARIABLE]: marker };
 }
 
 /** A process that does not read its input closes the pipe; that is its right. */

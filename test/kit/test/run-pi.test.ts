@@ -23,7 +23,7 @@ test("output, exit code and arguments come back; only what is named is inherited
   const { code, signal, stdout, stderr } = await child.done;
   expect(JSON.parse(stdout)).toEqual([
     ["-p", "hi there"],
-    ["EXTRA", "HOME", "LANG", "PATH", "PI_TEST_RUN", "TMPDIR"],
+    ["EXTRA", "HOME", "LANG", "NODE_COMPILE_CACHE", "PATH", "PI_TEST_RUN", "TMPDIR"],
     project.path,
   ]);
   expect({ code, signal, stderr }).toEqual({ code: 3, signal: null, stderr: "said\n" });
