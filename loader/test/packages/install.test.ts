@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { installAll, installPackage, listPackages, mergeInstalled, wordPreview } from "../../src/packages/index.ts";
@@ -172,7 +172,7 @@ test.each(NAMES)("F016: a tarball whose package is named %j is refused, and the 
     { path: "package/extensions/x.ts", content: "" },
   ]);
   const path = join(at.home, "x.tgz");
-  await (await import("node:fs/promises")).writeFile(path, tarball);
+  await writeFile(path, tarball);
   await expect(installPackage(at.context, path, { cwd: at.home })).rejects.toMatchObject({ code: "package_unsafe" });
   expect(await rootsIn(join(at.agentDir, "packages"))).toEqual([]);
   expect(existsSync(join(at.agentDir, "evil"))).toBe(false);
@@ -318,7 +318,6 @@ test("P3: what a project installs is declared and locked in the project, and lie
 test("a single file and a folder are declared where they are, and nothing is copied", async () => {
   const at = await packageHome();
   const root = await temporaryFolder();
-  const { mkdir, writeFile } = await import("node:fs/promises");
   await mkdir(join(root, "pkg", "prompts", "deep"), { recursive: true });
   await writeFile(join(root, "pkg", "prompts", "deep", "p.md"), "hi");
   await writeFile(join(root, "one.ts"), "export default () => {}");

@@ -44,8 +44,8 @@ export class ResourceWatch implements Disposable {
   networkUses = 0;
   private readonly inside = new AsyncLocalStorage<ResourceWatch>();
   private readonly alive = new Map<number, LiveResource>();
-  /** Where what led to something was made, for what is made by node on its behalf. */
-  private readonly origins = new Map<number, string>();
+  /** How things were made, and on whose behalf; a stack is read only where it is asked for, which costs far more. */
+  private readonly makings = new Map<number, { stack: Error; parent: number }>();
   private readonly hook = createHook({
     init: (id, type, _trigger, resource) => this.enter(id, type, resource),
     destroy: (id) => void this.alive.delete(id),
@@ -87,23 +87,36 @@ export class ResourceWatch implements Disposable {
     // Promises are many, and nothing that goes on by itself.
     if (type === "PROMISE" || !this.isInside) return;
     if (NETWORK.has(type)) this.networkUses++;
-    const { frame, internals } = readStack();
-    const origin = frame === undefined ? this.origins.get(executionAsyncId()) : placeOf(frame);
-    this.origins.set(id, origin ?? UNKNOWN);
-    if (!LONG_LIVED.has(type) || internals.some((line) => KEPT_BY_NODE.test(line))) return;
+    const stack = takeStack();
+    this.makings.set(id, { stack, parent: executionAsyncId() });
+    if (!LONG_LIVED.has(type)) return;
+    const { frame, internals } = readStack(stack);
+    if (internals.some((line) => KEPT_BY_NODE.test(line))) return;
     if (frame !== undefined && KEPT_BY_RUNNER.test(frame)) return;
-    this.alive.set(id, { id, type, origin: origin ?? UNKNOWN, resource });
+    this.alive.set(id, { id, type, origin: this.originOf(id), resource });
+  }
+
+  /** Where something was made; for what node made, where that was made on whose behalf it did. */
+  private originOf(id: number): string {
+    const making = this.makings.get(id);
+    if (!making) return UNKNOWN;
+    const { frame } = readStack(making.stack);
+    return frame === undefined ? this.originOf(making.parent) : placeOf(frame);
   }
 }
 
 const UNKNOWN = "an unknown place";
 
-/** The frame whose code is running, and those of node that it called. */
-function readStack(): { frame?: string; internals: string[] } {
+function takeStack(): Error {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = STACK_DEPTH;
-  const { stack = "" } = new Error();
+  const stack = new Error();
   Error.stackTraceLimit = limit;
+  return stack;
+}
+
+/** The frame whose code was running, and those of node that it called. */
+function readStack({ stack = "" }: Error): { frame?: string; internals: string[] } {
   const frames = stack
     .split("\n")
     .slice(1)

@@ -5,7 +5,7 @@ import { asText } from "../../src/wire-server/json-values.ts";
 import { BODIES } from "./bodies.ts";
 import { type Body, openWire, parseData, type WireName } from "./exchange.ts";
 
-const RECORDINGS = "/work/shared/recordings";
+const RECORDINGS = join(import.meta.dirname, "../../../../../shared/recordings");
 const FOLDERS: Record<WireName, { folder: string; vendor: string }> = {
   anthropic: { folder: "anthropic", vendor: "anthropic" },
   chat: { folder: "openai-chat", vendor: "openai" },
