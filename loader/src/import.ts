@@ -9,7 +9,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { AgentError, type Extension } from "@pi-agent/kernel";
-import type { createJiti, JitiOptions, TransformOptions } from "jiti";
+import type { createJiti, Jiti, JitiOptions, TransformOptions, TransformResult } from "jiti";
 import { evaluateEntry } from "./evaluate.ts";
 import { type FastCompile, loadFastCompile } from "./fast-compile.ts";
 import { toImportError } from "./import-error.ts";
@@ -33,6 +33,7 @@ export interface Importer {
   dispose(): void;
 }
 
+const UNCHECKED: Check = () => {};
 // From E2: longer than this nobody waits for a file to be evaluated.
 const LIMIT_MS = 10_000;
 // A dependency may ask for each lent module once.
@@ -47,12 +48,24 @@ export function createImporter(options: {
   const { agentDir } = options;
   let lender: Lender | undefined;
   let compileFast: FastCompile | undefined;
+  let jiti: Promise<typeof import("jiti")> | undefined;
+  let loading = 0;
   const projects = new Map<string, { project: ServedProject; stop(): void }>();
   const cacheDir = join(agentDir, "cache", "transform");
+  const rootFor = createRoots();
+  let compile: Compile | undefined;
+  // jiti loads its own compiler when it is first asked.
+  const compileKept = (create: typeof createJiti): Compile =>
+    (compile ??= createTransform({
+      cacheDir,
+      compile: (given) => compileFast?.(given) ?? create(import.meta.url, SETTLED).transform(given),
+    }));
   const findProject = (path: string) => [...projects.values()].find(({ project }) => project.owns(path))?.project;
   return {
-    async load(path, check = () => {}) {
+    async load(path, check = UNCHECKED) {
       const project = findProject(path);
+      // Files that load side by side are one load.
+      if (loading++ === 0) forgetJson();
       const read = (file: string) => (project?.has(file) ? project.read(file) : readFileSync(file));
       try {
         const entry = project ? path : realpathSync.native(path);
@@ -60,13 +73,13 @@ export function createImporter(options: {
         const source = (project ? project.read(entry) : readFileSync(entry)).toString("utf8");
         await lender.loadMentioned(source);
         if (!isEntryKept(cacheDir, entry, source)) compileFast ??= await loadFastCompile();
-        const { createJiti } = await import("jiti");
-        if (!project) forgetJson();
-        const by = { lender, cacheDir, check, project, compileFast };
-        const evaluate = () => evaluateFile(createJiti, entry, by);
-        return toExtension(path, await inTime(path, evaluate(), options.limitMs ?? LIMIT_MS));
+        const { createJiti } = await (jiti ??= import("jiti"));
+        const by = { lender, check, project, create: createJiti, compile: compileKept(createJiti), rootFor };
+        return toExtension(path, await inTime(path, evaluateFile(entry, by), options.limitMs ?? LIMIT_MS));
       } catch (thrown) {
         throw toImportError(path, thrown, read);
+      } finally {
+        loading--;
       }
     },
     serve(grant) {
@@ -85,34 +98,44 @@ export function createImporter(options: {
   };
 }
 
-async function evaluateFile(
-  create: typeof createJiti,
-  entry: string,
-  by: {
-    lender: Lender;
-    cacheDir: string;
-    check: Check;
-    project: ServedProject | undefined;
-    compileFast: FastCompile | undefined;
-  },
-): Promise<unknown> {
-  const { lender, cacheDir, check, project, compileFast } = by;
-  // jiti loads its own compiler when it is first asked.
-  const compile = (given: TransformOptions) => compileFast?.(given) ?? create(entry, SETTLED).transform(given);
-  const compileKept = createTransform({ cacheDir, compile });
-  const transform = (given: TransformOptions) => compileKept(checkSource(given, check));
+type Compile = (given: TransformOptions) => TransformResult;
+
+interface EvaluateFile {
+  lender: Lender;
+  check: Check;
+  project: ServedProject | undefined;
+  create: typeof createJiti;
+  compile: Compile;
+  rootFor(create: typeof createJiti, by: { check: Check; compile: Compile; lent: Record<string, unknown> }): Jiti;
+}
+
+async function evaluateFile(entry: string, by: EvaluateFile): Promise<unknown> {
+  const { lender, check, project, create, compile, rootFor } = by;
   for (let tries = 1; ; tries++) {
     const lent = lender.modules();
-    const jiti = create(entry, { ...SETTLED, transform, virtualModules: lent });
+    const jiti = rootFor(create, { check, compile, lent });
     try {
       if (!project) return await jiti.import(entry);
-      return await evaluateEntry(entry, { project, jiti, lent, compile: compileKept, interop: createInterop(create) });
+      return await evaluateEntry(entry, { project, jiti, lent, compile, interop: createInterop(create) });
     } catch (thrown) {
       const needed = findNeeded(thrown);
       if (needed === undefined || tries > MAX_TRIES) throw thrown;
       await lender.load(needed);
     }
   }
+}
+
+/** Makes the jiti that imports entries: one for all that load with the same check and the same lent modules. */
+function createRoots(): EvaluateFile["rootFor"] {
+  let kept: { jiti: Jiti; check: Check; names: string } | undefined;
+  return (create, { check, compile, lent }) => {
+    const names = Object.keys(lent).join("\n");
+    if (kept?.check === check && kept.names === names) return kept.jiti;
+    const transform = (given: TransformOptions) => compile(checkSource(given, check));
+    const jiti = create(import.meta.url, { ...SETTLED, transform, virtualModules: lent });
+    kept = { jiti, check, names };
+    return jiti;
+  };
 }
 
 /** Puts what was hashed in the place of what jiti read, where a file is a project's. Fails with `not_a_member`. */

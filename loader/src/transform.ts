@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TransformOptions, TransformResult } from "jiti";
@@ -37,7 +37,7 @@ function keyOf({ source, filename, ts, async, jsx, interopDefault }: TransformOp
   // The compiler writes a file's own address into the text.
   const place = /\bmeta\b/.test(source) ? filename : undefined;
   const flags = JSON.stringify([TRANSFORM_VERSION, ts, async, jsx, interopDefault, place]);
-  return createHash("sha256").update(`${flags}\n${source}`).digest("hex");
+  return hash("sha256", `${flags}\n${source}`);
 }
 
 function readKept(path: string): string | undefined {
