@@ -92,7 +92,7 @@ export class AgentTables {
     return renderSections(this.core);
   }
 
-  exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
+  exclusive<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.core.exclusive(activity, fn);
   }
 

@@ -117,7 +117,6 @@ class LoopAgent extends AgentTables implements Agent {
     const queued = core.queue.clear();
     for (const giveUp of this.door) giveUp();
     this.aborts++;
-    core.exclusives.abort();
     core.children.abort(reason);
     core.abortRun(reason);
     await this.current?.catch(() => {});
@@ -200,6 +199,9 @@ class LoopAgent extends AgentTables implements Agent {
     const child = new LoopAgent(childOptions(parent, options), parent);
     inherit(parent, child.core);
     parent.host.adopt?.(child);
+    const told = parent.tell({ type: "child_created", child, parentRunId: parent.run?.id });
+    // Who listens late misses the beginning, and holds nobody up.
+    if (told) void told.catch(() => {});
     return child;
   }
 

@@ -9,6 +9,7 @@ import { requireModel } from "./model-choice.ts";
 import { streamAnswer } from "./provider-call.ts";
 import { checkFunction, checkHandler, checkHook, checkRegistration } from "./registrations.ts";
 import type { Scope } from "./scope.ts";
+import { uuidv7 } from "./values.ts";
 
 /** The part of the agent that extensions act through. */
 export type Acting = Pick<Agent, "input" | "steer" | "followUp" | "setModel" | "setThinkingLevel">;
@@ -36,6 +37,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
 
   return {
     owner,
+    context,
     on: (name, handler) => {
       checkHandler(owner, name, handler);
       const { order, account } = scope;
@@ -58,6 +60,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
       return core.hooks.dispatch(core.hooks.point(name), event) as never;
     }),
     register,
+    registry: live((kind) => core.registries.of(kind)),
     registerTool: (tool) => register("tool", tool?.name, tool as never),
     registerCommand: (name, command) => register("command", name, command),
     registerShortcut: (key, shortcut) => register("shortcut", key, shortcut),
@@ -131,18 +134,24 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
 
 /** One provider call outside the loop. Its cost becomes a `usage` entry. */
 async function complete(core: Core, request: CompletionRequest, gone: AbortSignal): Promise<AssistantMessage> {
+  const { run, exclusives } = core;
   const model = request.model ?? (await requireModel(core));
+  const signals = [gone, request.signal, run?.signal ?? exclusives.signal];
   const ask = {
     ...request,
     model,
     tools: request.tools ?? [],
     systemPrompt: request.systemPrompt ?? "",
     thinkingLevel: request.thinkingLevel ?? core.thinkingLevel,
-    signal: AbortSignal.any([gone, request.signal, core.run?.signal].filter((signal) => signal !== undefined)),
-    runId: core.run?.id ?? "",
-    turnIndex: core.run?.turnIndex ?? -1,
+    signal: AbortSignal.any(signals.filter((signal) => signal !== undefined)),
+    // It shares no beginning with the conversation, so it is not sent where that one's cache lies.
+    sessionId: uuidv7(),
+    cacheRetention: request.cacheRetention ?? ("none" as const),
+    runId: run?.id ?? "",
+    turnIndex: run?.turnIndex ?? -1,
   };
-  const message = await streamAnswer(core, ask, core.run, { onStart: () => {} });
+  const message = await streamAnswer(core, ask, run, { onStart: () => {} });
+  if (request.recordsUsage === false) return message;
   core.append([
     { type: "usage", kind: request.purpose, provider: model.provider, model: model.id, usage: message.usage },
   ]);

@@ -17,7 +17,7 @@ export async function beforeTurn(core: Core, run: Run): Promise<void> {
     runId: run.id,
     turnIndex: run.turnIndex,
     model: core.modelCopy(),
-    contextTokens: contextTokens(core.transcript),
+    contextTokens: contextTokens(core),
   };
   const results: HookResult<"before_turn">[] = [];
   await core.hooks.collect<"before_turn">(core.hooks.at.before_turn, event, (answer) => {

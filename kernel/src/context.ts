@@ -27,7 +27,7 @@ export function createContext(core: Core, live: () => void = () => {}): Context 
       return ui.unhurried;
     },
     get signal() {
-      return now().run?.signal;
+      return now().run?.signal ?? core.exclusives.signal;
     },
     get model() {
       return now().model && core.modelCopy();

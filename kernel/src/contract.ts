@@ -240,6 +240,8 @@ export interface Registry {
   "resource-kind": ResourceKind;
   settings: TSchema;
   module: unknown;
+  /** The name of a variable that holds a secret: scrubbed from child environments, masked in logs. */
+  secret: true;
 }
 export type Kind = keyof Registry;
 
@@ -372,6 +374,10 @@ export interface CompletionRequest {
   tools?: readonly ToolSchema[];
   /** What it is for: `compaction`, `title` … */
   purpose: string;
+  /** Default `none`: it is rarely asked twice. */
+  cacheRetention?: ProviderRequest["cacheRetention"];
+  /** `false` where the caller records what it cost; else that goes into a `usage` entry. */
+  recordsUsage?: boolean;
   signal?: AbortSignal;
 }
 
@@ -379,12 +385,16 @@ export type CustomDraft = Pick<CustomMessage, "customType" | "content" | "displa
 
 export interface ExtensionAPI {
   readonly owner: Owner;
+  /** What this extension's handlers get: for services that are called when no handler is. */
+  readonly context: Context;
   on<N extends HookName>(event: N, handler: Handler<N>): Undo;
   declareHook(name: string, options: { way: Way; wire?: boolean; onFault?: "refuse" | "continue" }): Undo;
   /** Fires a hook that this extension declared, and answers what its handlers made of it. */
   dispatch<N extends HookName>(name: N, event: HookPoints[N]["event"]): Promise<HookPoints[N]["result"] | undefined>;
 
   register<K extends Kind>(kind: K, name: string, value: Registry[K]): Undo;
+  /** What is registered of a kind, as it is at any moment: for whoever owns the kind. */
+  registry<K extends Kind>(kind: K): ReadonlyMap<string, Registered<K>>;
   registerTool<S extends TSchema>(tool: Tool<S>): Undo;
   registerCommand(name: string, command: Command): Undo;
   registerShortcut(key: string, shortcut: Shortcut): Undo;
@@ -395,7 +405,7 @@ export interface ExtensionAPI {
 
   service<N extends ServiceName>(name: N): Services[N] | undefined;
   limitEffects(limit: Limit): Undo;
-  /** Makes one provider call outside the loop. Its cost goes into a `usage` entry. */
+  /** Makes one provider call outside the loop. */
   complete(request: CompletionRequest): Promise<AssistantMessage>;
   exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;
   error(code: string, message: string, more?: { hint?: string; cause?: unknown }): AgentError;
@@ -459,8 +469,11 @@ export interface Context {
   compact(options?: CompactOptions): Promise<Entry>;
   getSystemPrompt(): string;
   isProjectTrusted(): boolean;
-  /** Runs `fn` when nothing else is exclusive; prompts queue as steering meanwhile. */
-  exclusive<T>(activity: "compacting" | "summarizing", fn: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `fn` when nothing else is exclusive; prompts queue as steering meanwhile. `signal` fires when the agent is
+   * aborted, or the extension is unloaded.
+   */
+  exclusive<T>(activity: "compacting" | "summarizing", fn: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Makes a child with this agent's limits, signal and providers. */
   createAgent(options: AgentOptions): Agent;
 }
@@ -591,7 +604,7 @@ export interface Agent {
   /** Goes on from a stored session. Only while idle. */
   open(session: { id: string; entries: readonly Entry[] }): void;
   /** Runs `fn` when nothing else is exclusive; prompts wait meanwhile. A run that is going on goes on. */
-  exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T>;
+  exclusive<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Stands at another entry of the session. Only while idle. */
   moveTo(entryId: string | null): void;
   append(drafts: readonly Draft[]): readonly Entry[];

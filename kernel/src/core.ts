@@ -142,6 +142,7 @@ export class Core {
 
   /** Ends the run; what is queued stays, and starts nothing. */
   abortRun(reason?: string): void {
+    this.exclusives.abort(reason);
     if (!this.run) return;
     this.queue.hold();
     this.run.abort(reason);
@@ -225,8 +226,8 @@ export class Core {
   }
 
   /** Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. */
-  async exclusive<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
-    return this.exclusives.perform(activity, fn);
+  async exclusive<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.exclusives.perform(activity, fn, this.run?.signal);
   }
 
   /** Tells what an extension did wrong, or, when that very hook is at fault, leaves it to `fault` and the console. */

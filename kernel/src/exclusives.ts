@@ -6,6 +6,9 @@ import { DEFAULT_GRACE_MS } from "./run.ts";
 
 interface Work {
   owner: Owner | undefined;
+  controller: AbortController;
+  /** Fires with the controller, and with the run that it is done in. */
+  signal: AbortSignal;
   giveUp(error: AgentError): void;
   grace?: ReturnType<typeof setTimeout>;
 }
@@ -25,13 +28,18 @@ export class Exclusives {
     this.ended = ended;
   }
 
+  /** The signal of the work that is under way. */
+  get signal(): AbortSignal | undefined {
+    return this.current?.signal;
+  }
+
   /**
-   * Runs `fn` when nothing else is exclusive; within exclusive work it runs at once. Fails with `abandoned` when its owner
-   * is unloaded, or does not obey an abort.
+   * Runs `fn` when nothing else is exclusive; within exclusive work it runs at once. `running`: the signal of the run that
+   * it is done in. Fails with `abandoned` when its owner is unloaded, or does not obey an abort.
    */
-  async perform<T>(activity: Activity, fn: () => Promise<T>): Promise<T> {
+  async perform<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>, running?: AbortSignal): Promise<T> {
     const within = currentFrame()?.exclusiveOf;
-    if (within && within === this.current) return fn();
+    if (within && within === this.current) return fn(this.current.signal);
     const before = this.tail;
     const { promise: through, resolve } = Promise.withResolvers<void>();
     this.tail = through;
@@ -39,7 +47,7 @@ export class Exclusives {
     else await before;
     this.activity = activity;
     try {
-      return await offTheClock(() => this.whileOwned(fn));
+      return await offTheClock(() => this.whileOwned(fn, running));
     } finally {
       clearTimeout(this.current?.grace);
       this.current = undefined;
@@ -49,13 +57,14 @@ export class Exclusives {
     }
   }
 
-  /** Gives an extension's work the grace period to end. */
-  abort(): void {
+  /** Fires the signal of the work that is under way, and gives an extension's the grace period to end. */
+  abort(reason = "The work was aborted."): void {
     const work = this.current;
+    work?.controller.abort(new AgentError("aborted", reason));
     if (!work?.owner || work.owner.scope === "host" || work.grace) return;
     const { name: owner } = work.owner;
     const error = new AgentError("abandoned", `Exclusive work of ${owner} did not end when it was aborted.`, {
-      hint: "Obey ctx.signal, or pass it on to whatever it waits for.",
+      hint: "Obey the signal that the work gets, or pass it on to whatever it waits for.",
       owner,
     });
     work.grace = setTimeout(() => work.giveUp(error), this.graceMs);
@@ -64,13 +73,17 @@ export class Exclusives {
   /** Ends an owner's work: it is being unloaded. */
   drop(owner: Owner): void {
     if (this.current?.owner !== owner) return;
-    this.current.giveUp(new AgentError("abandoned", `${owner.name} was unloaded.`, { owner: owner.name }));
+    const error = new AgentError("abandoned", `${owner.name} was unloaded.`, { owner: owner.name });
+    this.current.controller.abort(error);
+    this.current.giveUp(error);
   }
 
-  private whileOwned<T>(fn: () => Promise<T>): Promise<T> {
+  private whileOwned<T>(fn: (signal: AbortSignal) => Promise<T>, running: AbortSignal | undefined): Promise<T> {
+    const controller = new AbortController();
+    const signal = running ? AbortSignal.any([controller.signal, running]) : controller.signal;
     return new Promise((resolve, reject) => {
-      this.current = { owner: currentOwner(), giveUp: reject };
-      enclose(fn, this.current).then(resolve, reject);
+      this.current = { owner: currentOwner(), controller, signal, giveUp: reject };
+      enclose(() => fn(signal), this.current).then(resolve, reject);
     });
   }
 }

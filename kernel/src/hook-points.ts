@@ -3,7 +3,7 @@
  * A package adds its own by declaration merging into `HookPoints` and `pi.declareHook`.
  */
 
-import type { Context, Outcome, ProviderRequest, ToolResult } from "./contract.ts";
+import type { Agent, Context, Outcome, ProviderRequest, ToolResult } from "./contract.ts";
 import type { AgentError } from "./errors.ts";
 import type {
   AssistantMessage,
@@ -88,6 +88,8 @@ export interface HookPoints {
     "notify",
     { reason: "quit" | "reload" | "new" | "resume" | "fork"; targetSessionFile?: string }
   >;
+  /** Before anything runs in a child. It has none of its parent's extensions: listen to it with `child.on`. */
+  child_created: Point<"notify", { child: Agent; parentRunId?: string }>;
   session_info_changed: Point<"notify", { name?: string }>;
   /** Around the questions to a person that overlap: the first begins it, the last ends it. */
   ui_prompt_start: Point<"notify", UiPrompt>;

@@ -16,6 +16,7 @@ export const POINTS: Readonly<Record<string, Row>> = {
   tool_execution_end: "notify hot wire",
   session_start: "notify",
   session_shutdown: "notify",
+  child_created: "notify",
   session_info_changed: "notify wire",
   ui_prompt_start: "notify",
   ui_prompt_end: "notify",

@@ -20,12 +20,13 @@ import { toAgentError } from "./errors.ts";
 import type { Loadout } from "./loadout.ts";
 import type { AssistantMessage, Message, StreamEvent, ToolResultMessage } from "./messages.ts";
 import { heard } from "./points.ts";
-import { messagesOf, paired } from "./projection.ts";
+import { messagesOf } from "./projection.ts";
 import { decideSettling, decideTurn } from "./proposals.ts";
 import { type Ask, type Listener, streamAnswer } from "./provider-call.ts";
+import { reviewContext } from "./reviewed-context.ts";
 import type { Run } from "./run.ts";
 import { runTools } from "./tool-batch.ts";
-import { isPromise, isRecord } from "./values.ts";
+import { isPromise } from "./values.ts";
 
 /** A provider that pauses its answer is asked to go on at most so often in a row. */
 const MAX_PAUSES = 8;
@@ -178,7 +179,7 @@ function askModel(core: Core, run: Run, loadout: Loadout): Promise<AssistantMess
   const { at } = core.hooks;
   const projected = core.transcript.project();
   if (!heard(at.context)) return askWith(core, run, { loadout, messages: projected });
-  return reviewedContext(core, run, projected).then((messages) => askWith(core, run, { loadout, messages }));
+  return reviewContext(core, run, projected).then((messages) => askWith(core, run, { loadout, messages }));
 }
 
 function askWith(
@@ -193,6 +194,8 @@ function askWith(
     systemPrompt: core.systemPrompt,
     thinkingLevel: core.thinkingLevel,
     purpose: "turn",
+    sessionId: core.sessionId,
+    cacheRetention: "short",
     signal: run.signal,
     runId: run.id,
     turnIndex: run.turnIndex,
@@ -222,48 +225,6 @@ class TurnListener implements Listener {
     const point = core.hooks.at.message_update;
     if (!heard(point)) return;
     return core.hooks.notify(point, { type: "message_update", runId, turnIndex, message, assistantMessageEvent });
-  }
-}
-
-/** The projection as the `context` handlers leave it. */
-async function reviewedContext(core: Core, run: Run, projected: readonly Message[]): Promise<readonly Message[]> {
-  const event = new ContextEvent(run, projected);
-  await core.hooks.collect<"context">(core.hooks.at.context, event, ({ messages }) => {
-    if (!Array.isArray(messages) || !messages.every((each) => isRecord(each))) {
-      throw new Error("context must return { messages: Message[] }.");
-    }
-    const known = new Set(projected);
-    for (const message of messages) if (!known.has(message)) core.toMessage(message);
-    event.mine = messages;
-  });
-  return event.mine ? paired(event.mine) : projected;
-}
-
-/** A getter of a class and not of the object: one of its own would give every event a shape of its own. */
-class ContextEvent {
-  readonly type = "context";
-  readonly runId: string;
-  readonly turnIndex: number;
-  readonly #projected: readonly Message[];
-  #mine: Message[] | undefined;
-
-  constructor(run: Run, projected: readonly Message[]) {
-    this.runId = run.id;
-    this.turnIndex = run.turnIndex;
-    this.#projected = projected;
-  }
-
-  /** A copy is made for the first handler that looks, and only then. */
-  get messages(): Message[] {
-    return (this.#mine ??= [...this.#projected]);
-  }
-
-  get mine(): Message[] | undefined {
-    return this.#mine;
-  }
-
-  set mine(messages: Message[] | undefined) {
-    this.#mine = messages;
   }
 }
 

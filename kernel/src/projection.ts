@@ -22,6 +22,7 @@ import type {
 
 const COMPACTION_PREFIX = "The conversation before this point was compacted into this summary:";
 const BRANCH_PREFIX = "This is a summary of a branch that the conversation came back from:";
+const FAILED: ReadonlySet<string> = new Set(["error", "aborted"]);
 const INTERRUPTED = "Interrupted, outcome unknown: the run ended before this call reported a result.";
 const INTERRUPTED_CONTENT = Object.freeze([Object.freeze({ type: "text" as const, text: INTERRUPTED })]) as Text[];
 
@@ -30,29 +31,35 @@ export class Projection {
   readonly messages: Message[] = [];
   /** Messages that are not what their entry holds, but made of it, by the entry's id. */
   readonly made = new Map<Message, string>();
-  /** How many messages a compaction left: its summary, and what it kept. */
-  readonly kept: number;
+  /** How many messages are from before the last compaction, or from before an edit of one of them. */
+  readonly outdated: number;
   /** Calls of the last answer that have no result yet, in call order. */
   open = new Map<string, ToolCall>();
   /** The id of the entry that the last answer came from. */
   private caller = "";
   private readonly edits = new Map<string, Entry<"context_edit">>();
+  /** What was left out or changed of what would have been sent. */
+  private readonly edited = new Set<string>();
   /** Results that may stand too late in the branch, by call id, in order; known when the whole is made anew. */
   private readonly results = new Map<string, ToolResultMessage[]>();
   /** Calls that were answered as interrupted. */
   private readonly interrupted = new Set<string>();
   private readonly projectors: (type: string) => Projector | undefined;
 
-  constructor(path: readonly Entry[], projectors: (type: string) => Projector | undefined) {
+  constructor({ visible, kept }: Visible, projectors: (type: string) => Projector | undefined) {
     this.projectors = projectors;
-    const { visible, kept } = sinceCompaction(path);
     for (const entry of visible) {
       if (entry.type === "context_edit") this.edits.set(entry.targetId, entry);
       if (entry.type === "message" && entry.message.role === "toolResult") this.expect(entry.message);
     }
-    for (let i = 0; i < kept; i++) this.add(visible[i]!);
-    this.kept = this.messages.length;
-    for (let i = kept; i < visible.length; i++) this.add(visible[i]!);
+    let outdated = 0;
+    for (let i = 0; i < visible.length; i++) {
+      const entry = visible[i]!;
+      this.add(entry);
+      const isEdit = entry.type === "context_edit" && this.edited.has(entry.targetId);
+      if (i < kept || isEdit) outdated = this.messages.length;
+    }
+    this.outdated = outdated;
   }
 
   /** Adds the newest entry of the branch. Answers `false` when the whole has to be made anew. */
@@ -80,6 +87,7 @@ export class Projection {
 
   private add(entry: Entry): void {
     const edit = this.edits.get(entry.id);
+    if (edit && !isFailed(entry)) this.edited.add(entry.id);
     if (edit?.replacement === null) return;
     const messages = toMessages(entry, this.projectors);
     if (!messages) return;
@@ -99,7 +107,7 @@ export class Projection {
     }
     this.closeOpenCalls();
     if (message.role === "assistant") {
-      if (message.stopReason === "error" || message.stopReason === "aborted") return;
+      if (FAILED.has(message.stopReason)) return;
       for (const block of message.content) if (block.type === "toolCall") this.open.set(block.id, block);
       this.caller = source;
     }
@@ -119,6 +127,11 @@ export class Projection {
     }
     this.open = new Map();
   }
+}
+
+/** An answer that is not sent, whatever is said about it. */
+function isFailed(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "assistant" && FAILED.has(entry.message.stopReason);
 }
 
 /** Messages that somebody cut or sorted, each call with its result again and no result without its call (K7). */
@@ -169,8 +182,14 @@ export function interruptedResult(call: ToolCall): ToolResultMessage {
   });
 }
 
-/** What of a path the model may see, and how much of that a compaction kept. */
-function sinceCompaction(path: readonly Entry[]): { visible: readonly Entry[]; kept: number } {
+/** What of a path the model may see, and how many entries of it a compaction kept. */
+export interface Visible {
+  visible: readonly Entry[];
+  kept: number;
+}
+
+/** Finds what a path's last compaction left. */
+export function sinceCompaction(path: readonly Entry[]): Visible {
   const at = path.findLastIndex((entry) => entry.type === "compaction");
   if (at < 0) return { visible: path, kept: 0 };
   const compaction = path[at] as Entry<"compaction">;

@@ -33,6 +33,8 @@ export interface Ask
     | "maxTokens"
     | "temperature"
     | "signal"
+    | "sessionId"
+    | "cacheRetention"
   > {
   runId: string;
   turnIndex: number;
@@ -169,8 +171,8 @@ function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
     timeoutMs: idleTimeout(core),
     auth,
     purpose: ask.purpose,
-    sessionId: core.sessionId,
-    cacheRetention: "short",
+    sessionId: ask.sessionId,
+    cacheRetention: ask.cacheRetention,
     signal: ask.signal,
     fetch: core.host.fetch,
     async onPayload(payload) {

@@ -1,6 +1,6 @@
 import type { ContextUsage } from "./contract.ts";
 import type { Core } from "./core.ts";
-import type { AssistantMessage, Message, Usage } from "./messages.ts";
+import type { Message, Usage } from "./messages.ts";
 import type { TranscriptTree } from "./transcript.ts";
 import { isRecord } from "./values.ts";
 
@@ -56,32 +56,42 @@ export function estimateTokens(messages: readonly Message[]): number {
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
-/** The last answer's own count, and an estimate of what came after it. What was counted before a compaction is not so any more. */
-export function contextTokens(transcript: TranscriptTree): number {
-  const messages = transcript.project();
-  const at = lastCounted(transcript, messages);
-  if (at < 0) return estimateTokens(messages);
-  const counted = messages[at] as AssistantMessage;
-  return counted.usage.totalTokens + estimateTokens(messages.slice(at + 1));
+/** The last answer's own count, and an estimate of what came after it; without one, of all that is sent. */
+export function contextTokens(core: Core): number {
+  const messages = core.transcript.project();
+  const at = lastCounted(core.transcript, messages);
+  if (at < 0) return estimateTokens(messages) + promptTokens(core);
+  return countedBy(messages[at]!) + estimateTokens(messages.slice(at + 1));
 }
 
 /** How full the context is; unknown right after a compaction, until the next answer. */
-export function contextUsage({ model, transcript }: Core): ContextUsage | undefined {
+export function contextUsage(core: Core): ContextUsage | undefined {
+  const { model, transcript } = core;
   if (!model) return undefined;
   const { contextWindow } = model;
   const messages = transcript.project();
-  const isUnknown = transcript.keptMessages > 0 && lastCounted(transcript, messages) < 0;
+  const isUnknown = transcript.outdatedMessages > 0 && lastCounted(transcript, messages) < 0;
   if (isUnknown) return { tokens: null, contextWindow, percent: null };
-  const tokens = contextTokens(transcript);
+  const tokens = contextTokens(core);
   return { tokens, contextWindow, percent: (100 * tokens) / contextWindow };
 }
 
-function lastCounted({ keptMessages }: TranscriptTree, messages: readonly Message[]): number {
-  for (let i = messages.length - 1; i >= keptMessages; i--) {
-    const message = messages[i]!;
-    if (message.role === "assistant" && message.usage.totalTokens > 0) return i;
-  }
+function promptTokens(core: Core): number {
+  return estimateText(core.systemPrompt) + estimateText(JSON.stringify(core.loadout().schemas));
+}
+
+/** Where the last answer is whose count still holds: not from before a compaction or an edit. */
+function lastCounted({ outdatedMessages }: TranscriptTree, messages: readonly Message[]): number {
+  for (let i = messages.length - 1; i >= outdatedMessages; i--) if (countedBy(messages[i]!) > 0) return i;
   return -1;
+}
+
+/** What an answer's provider counted; not every one gives the sum. Sessions of others may lack it. */
+function countedBy(message: Message): number {
+  if (message.role !== "assistant") return 0;
+  const usage: Partial<Usage> = message.usage ?? {};
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
+  return usage.totalTokens || input + output + cacheRead + cacheWrite;
 }
 
 function countChars(message: Message): number {

@@ -5,7 +5,7 @@
 import type { Projector, Transcript } from "./contract.ts";
 import { AgentError } from "./errors.ts";
 import type { Draft, Entry, Message, ToolCall } from "./messages.ts";
-import { Projection } from "./projection.ts";
+import { Projection, sinceCompaction } from "./projection.ts";
 import { seal } from "./values.ts";
 
 /** Entry types that say something about a session without being a place in it. */
@@ -35,7 +35,10 @@ export class TranscriptTree implements Transcript {
   private idHead = "";
   private readonly idHeads = new Set<string>();
   private idCount = 0;
-  private hasLoaded = false;
+  /** What was loaded: its ids are not given again. */
+  private stored: readonly Entry[] = [];
+  /** Stored entries that nobody was given yet, and that are not sealed: most of a compacted session never are. */
+  private unsealed: readonly Entry[] = [];
 
   constructor(projectors: (type: string) => Projector | undefined) {
     this.projectors = projectors;
@@ -54,10 +57,10 @@ export class TranscriptTree implements Transcript {
     return [...this.projection!.open.values()];
   }
 
-  /** How many of the projected messages a compaction left: what was counted in them is not so any more. */
-  get keptMessages(): number {
+  /** How many of the projected messages are older than a compaction or an edit: what was counted in them is not so any more. */
+  get outdatedMessages(): number {
     this.project();
-    return this.projection!.kept;
+    return this.projection!.outdated;
   }
 
   /** Takes over stored entries; the leaf is the last one that is a place in the conversation. */
@@ -67,8 +70,8 @@ export class TranscriptTree implements Transcript {
     this.index.byParent.clear();
     this.index.byMessage.clear();
     this.index.upTo = 0;
-    this.hasLoaded = true;
-    for (const entry of entries) seal(entry);
+    this.stored = this.unsealed = entries;
+    this.idCount = 0;
     this.isLine = entries.every(({ parentId }, i) => parentId === (entries[i - 1]?.id ?? null));
     this.lastId = entries.at(-1)?.id ?? null;
     this.leafId = entries.findLast((entry) => !ASIDES.has(entry.type))?.id ?? null;
@@ -143,9 +146,9 @@ export class TranscriptTree implements Transcript {
   project(leaf?: string): readonly Message[] {
     if (leaf !== undefined && leaf !== this.leafId) {
       this.known(leaf);
-      return new Projection(this.path(leaf), this.projectors).settled();
+      return this.projectionOf(this.path(leaf)).settled();
     }
-    this.projection ??= new Projection(this.path(), this.projectors);
+    this.projection ??= this.projectionOf(this.path());
     return this.projection.settled();
   }
 
@@ -154,7 +157,25 @@ export class TranscriptTree implements Transcript {
     if (drafts.length === 0) return this.project();
     const place = { id: "", parentId: this.leafId, timestamp: this.clock() };
     const entries = drafts.map((draft) => ({ ...draft, ...place }) as Entry);
-    return new Projection([...this.path(), ...entries], this.projectors).settled();
+    return this.projectionOf([...this.path(), ...entries]).settled();
+  }
+
+  private projectionOf(path: readonly Entry[]): Projection {
+    const since = sinceCompaction(path);
+    this.sealStored(new Set(since.visible));
+    return new Projection(since, this.projectors);
+  }
+
+  /** Seals what is given to somebody: these stored entries, or all. */
+  sealStored(given?: ReadonlySet<Entry>): this {
+    if (this.unsealed.length === 0) return this;
+    const left: Entry[] = [];
+    for (const entry of this.unsealed) {
+      if (given && !given.has(entry)) left.push(entry);
+      else seal(entry);
+    }
+    this.unsealed = left;
+    return this;
   }
 
   source(message: Message): string | undefined {
@@ -184,18 +205,15 @@ export class TranscriptTree implements Transcript {
 
   /** An id that no entry here has: a random head for every 4,096 of them. */
   private freshId(): string {
-    for (;;) {
-      const tail = this.idCount++ & 4_095;
-      if (tail === 0) this.idHead = this.freshHead();
-      const id = this.idHead + ID_TAILS[tail]!;
-      if (!this.hasLoaded || !this.get(id)) return id;
-    }
+    const tail = this.idCount++ & 4_095;
+    if (tail === 0) this.idHead = this.freshHead();
+    return this.idHead + ID_TAILS[tail]!;
   }
 
   private freshHead(): string {
     for (;;) {
       const head = hex(Math.floor(Math.random() * 2 ** 20), 5);
-      if (this.idHeads.has(head)) continue;
+      if (this.idHeads.has(head) || this.stored.some(({ id }) => id.startsWith(head))) continue;
       this.idHeads.add(head);
       return head;
     }
@@ -214,9 +232,9 @@ function viewOf(tree: TranscriptTree): Transcript {
     get size() {
       return tree.size;
     },
-    get: (id) => tree.get(id),
-    path: (leaf) => tree.path(leaf),
-    children: (id) => tree.children(id),
+    get: (id) => tree.sealStored().get(id),
+    path: (leaf) => tree.sealStored().path(leaf),
+    children: (id) => tree.sealStored().children(id),
     project: (leaf) => [...tree.project(leaf)],
     source: (message) => tree.source(message),
   };

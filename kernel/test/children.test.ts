@@ -176,3 +176,19 @@ test("E8: a child's options cannot name limits away", async () => {
   go();
   await agent.settled();
 });
+
+test("E8: extensions hear of a child before anything runs in it, and may listen to it", async () => {
+  const heard: string[] = [];
+  const listener = named("listener", (pi) => {
+    pi.on("child_created", ({ child, parentRunId }) => {
+      heard.push(typeof parentRunId);
+      child.on("agent_start", () => void heard.push("child runs"));
+    });
+  });
+  const spawner = tool("spawn", async (_args, _signal, ctx) => (await ctx.createAgent({}).run("sub")).answer);
+  const agent = createAgent({
+    extensions: [scripted(calls(["1", "spawn"]), text("sub done"), text("done")), listener, spawner],
+  });
+  await prompt(agent);
+  expect(heard).toEqual(["string", "child runs"]);
+});

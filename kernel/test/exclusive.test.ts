@@ -162,3 +162,28 @@ test("X5: an abort does not release the host's own exclusive work", async () => 
   free.open("whole");
   expect(await work).toBe("whole");
 });
+
+test("X5: exclusive work gets a signal, which an abort fires at once, also through ctx.signal and for the host's", async () => {
+  const started = gate();
+  const seen: unknown[] = [];
+  const extension = works(async (ctx) => {
+    await ctx.exclusive("summarizing", async (signal) => {
+      seen.push(signal === ctx.signal);
+      started.open();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    });
+    seen.push((ctx.signal?.reason as Error).message);
+  });
+  const agent = await readyAgent({ extensions: [extension] });
+  const working = agent.input("/work");
+  await started.promise;
+  await agent.abort("enough");
+  await working;
+  expect(seen).toEqual([true, "enough"]);
+  await agent.exclusive("starting", async (signal) => {
+    await agent.abort("again");
+    seen.push(signal.aborted);
+  });
+  expect(seen.at(-1)).toBe(true);
+  expect(agent.state.activity).toBe("idle");
+});

@@ -305,3 +305,34 @@ test("an agent whose run ends during something exclusive takes the next prompt",
   expect(await agent.input("next")).toBe("started");
   await agent.settled();
 });
+
+test("what pi.complete sends is kept in no cache, goes its own way, and leaves no entry where the caller records it", async () => {
+  const provider = scripted();
+  const asker = (pi: ExtensionAPI) =>
+    void pi.registerCommand("ask", {
+      handler: async () => {
+        const messages = [{ role: "user" as const, content: "x", timestamp: 1 }];
+        await pi.complete({ purpose: "summary", messages, recordsUsage: false });
+        await pi.complete({ purpose: "summary", messages, recordsUsage: false, cacheRetention: "long" });
+      },
+    });
+  const agent = createAgent({ extensions: [provider, asker] });
+  await agent.run("go");
+  const size = agent.transcript.size;
+  await agent.input("/ask");
+  const [turn, first, second] = provider.requests;
+  expect([turn, first, second].map((request) => request?.cacheRetention)).toEqual(["short", "none", "long"]);
+  expect(new Set([turn, first, second].map((request) => request?.sessionId)).size).toBe(3);
+  expect(agent.transcript.size).toBe(size);
+});
+
+test("pi.context serves what is called outside any handler, and pi.registry shows what others register, as it comes", async () => {
+  let own: ExtensionAPI | undefined;
+  const owner = (pi: ExtensionAPI) => void (own = pi);
+  const agent = createAgent({ extensions: [scripted(), owner], host: { cwd: "/here" } });
+  await agent.ready();
+  const tools = own!.registry("tool");
+  expect([own!.context.cwd, own!.context.sessionId, tools.size]).toEqual(["/here", agent.sessionId, 0]);
+  await agent.extend([{ extension: tool("late"), owner: { name: "late", scope: "user" } }]);
+  expect([...tools.keys()]).toEqual(["late"]);
+});

@@ -152,20 +152,53 @@ test("a message_end hook replaces a message by one of the same role, and by no o
   expect((await agent.run("go")).answer).toBe("replaced");
 });
 
-test("context handlers share one array of frozen messages, made only when somebody looks", async () => {
+test("context handlers get frozen messages in an array of their own, and what they do to it counts for the next", async () => {
   const provider = scripted();
-  const seen: boolean[] = [];
+  const seen: unknown[] = [];
   const cutter = (pi: ExtensionAPI) =>
     void pi.on("context", (event) => {
       seen.push(Object.isFrozen(event.messages[0]));
-      event.messages.length = 0;
+      event.messages.unshift({ role: "user", content: "before", timestamp: 1 });
     });
-  const agent = createAgent({ extensions: [provider, cutter] });
+  const looker = (pi: ExtensionAPI) =>
+    void pi.on("context", ({ messages }) => void seen.push(messages.map(({ content }) => content)));
+  const agent = createAgent({ extensions: [provider, cutter, looker] });
   await agent.run("go");
-  expect(seen).toEqual([true]);
-  expect(provider.requests[0]?.messages).toEqual([]);
+  expect(seen).toEqual([true, ["before", "go"]]);
+  expect(provider.requests[0]?.messages.map(({ content }) => content)).toEqual(["before", "go"]);
   expect(agent.transcript.project()).toHaveLength(2);
 });
+
+test.each([
+  ["leaves nothing", (messages: unknown[]) => void messages.splice(0)],
+  ["puts in what is no message", (messages: unknown[]) => void messages.push(null)],
+  ["puts in a message of the system", (messages: unknown[]) => void messages.push({ role: "system", content: "" })],
+  ["returns nothing to send", () => ({ messages: [] })],
+  [
+    "fails half way",
+    (messages: unknown[]) => {
+      messages.length = 0;
+      throw new Error("no");
+    },
+  ],
+] as [string, (messages: unknown[]) => unknown][])(
+  "F101 a context handler that %s is named, and the last good list is sent",
+  async (_, spoil) => {
+    const provider = scripted();
+    const marker = (pi: ExtensionAPI) =>
+      void pi.on("context", ({ messages }) => ({
+        messages: [{ role: "user" as const, content: "mark", timestamp: 1 }, ...messages],
+      }));
+    const spoiler = (pi: ExtensionAPI) => void pi.on("context", ({ messages }) => spoil(messages) as never);
+    const agent = createAgent({ extensions: [provider, marker, { extension: spoiler, owner: owner("spoiler") }] });
+    const events = record(agent);
+    await agent.run("go");
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "extension_error", owner: "spoiler", event: "context" }),
+    );
+    expect(provider.requests[0]?.messages.map(({ content }) => content)).toEqual(["mark", "go"]);
+  },
+);
 
 test("before_turn may change model, level, tools and the transcript for the turn at hand", async () => {
   const provider = scripted();

@@ -32,6 +32,7 @@ test("the kernel's hook points and their ways change only on purpose", () => {
       "agent_start",
       "auto_retry_end",
       "auto_retry_start",
+      "child_created",
       "extension_error",
       "fault",
       "message_start",

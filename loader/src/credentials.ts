@@ -78,6 +78,7 @@ class Credentials implements CredentialStore {
     const rows = [...this.#rows().values()];
     return [
       ...new Set([
+        ...this.#options.registry("secret").keys(),
         ...rows.flatMap(({ env }) => env),
         ...stored.flatMap(({ key, env }) => [...namesIn(key ?? ""), ...Object.keys(env)]),
         ...rows.flatMap(({ custom }) =>

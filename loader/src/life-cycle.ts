@@ -76,7 +76,8 @@ export function createLifeCycle(phases: Phases): LifeCycle {
         const { agent, places } = phases;
         const sessions = sessionsOf(agent);
         if (!sessions?.open) throw noSessions();
-        const path = resolveFrom(places.cwd, given, places.home);
+        // A store without files names its sessions by their ids.
+        const path = isPath(given) ? resolveFrom(places.cwd, given, places.home) : given;
         const answer = await sessions.fire?.("session_before_switch", { reason: "resume", targetSessionFile: path });
         if (answer?.cancel) return CANCELLED;
         const target = await sessions.open(path);
@@ -181,6 +182,10 @@ async function settleAgent({ agent, host }: Phases, what: string): Promise<void>
   while (agent.state.runId !== undefined);
   const { activity } = agent.state;
   if (activity !== "idle") throw busy(what, `it is ${activity}`);
+}
+
+function isPath(given: string): boolean {
+  return /[/\\]|\.jsonl$|^~/.test(given);
 }
 
 function inMemory(cwd: string, entries: SessionTarget["entries"]): SessionTarget {

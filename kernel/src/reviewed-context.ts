@@ -1,0 +1,85 @@
+/** What the model is sent, as the handlers of `context` leave it: each looks at a list of its own, of frozen messages. */
+import type { Core } from "./core.ts";
+import type { Message } from "./messages.ts";
+import { FAULT } from "./points.ts";
+import { paired } from "./projection.ts";
+import type { Run } from "./run.ts";
+import { isRecord } from "./values.ts";
+
+/**
+ * Asks the handlers. A list that cannot be sent, returned or left behind, is a fault of its handler, and the last good
+ * one goes on.
+ */
+export async function reviewContext(core: Core, run: Run, projected: readonly Message[]): Promise<readonly Message[]> {
+  const event = new ContextEvent(run, projected);
+  await core.hooks.ask(core.hooks.at.context, event, (answer) => {
+    if (answer === FAULT) event.drop();
+    else event.take(core, isRecord(answer) ? answer.messages : event.touched);
+  });
+  return event.good === projected ? projected : paired(event.good);
+}
+
+/** A getter of a class and not of the object: one of its own would give every event a shape of its own. */
+class ContextEvent {
+  readonly type = "context";
+  readonly runId: string;
+  readonly turnIndex: number;
+  #good: readonly Message[];
+  #mine: Message[] | undefined;
+
+  constructor(run: Run, projected: readonly Message[]) {
+    this.runId = run.id;
+    this.turnIndex = run.turnIndex;
+    this.#good = projected;
+  }
+
+  /** A copy is made for the first handler that looks, and only then. */
+  get messages(): Message[] {
+    return (this.#mine ??= [...this.#good]);
+  }
+
+  /** What a handler that returned nothing may have changed in place. */
+  get touched(): Message[] | undefined {
+    return this.#mine;
+  }
+
+  get good(): readonly Message[] {
+    return this.#good;
+  }
+
+  /** Takes over a list. Fails when it cannot be sent. */
+  take(core: Core, given: unknown): void {
+    if (given === undefined || isSame(given, this.#good)) return;
+    if (!Array.isArray(given) || !given.every((each) => isRecord(each))) {
+      throw new Error("context must return { messages: Message[] }.");
+    }
+    if (given.length === 0) throw new Error("context must leave at least one message.");
+    const messages = [...given] as unknown as Message[];
+    for (const message of newIn(messages, this.#good)) {
+      const { role } = core.toMessage(message) as { role: string };
+      if (role === "system") throw new Error("context may not add system messages: the prompt is made of sections.");
+    }
+    this.#good = messages;
+    this.#mine = undefined;
+  }
+
+  /** Forgets what a handler that failed may have changed in place. */
+  drop(): void {
+    this.#mine = undefined;
+  }
+}
+
+function isSame(given: unknown, good: readonly Message[]): boolean {
+  return Array.isArray(given) && given.length === good.length && given.every((each, at) => each === good[at]);
+}
+
+/** Those that are not in a list. Only what lies between a beginning and an end that both have is looked up. */
+function newIn(given: readonly Message[], good: readonly Message[]): readonly Message[] {
+  let from = 0;
+  while (from < given.length && given[from] === good[from]) from++;
+  let to = given.length;
+  for (let at = good.length; to > from && at > from && given[to - 1] === good[at - 1]; at--) to--;
+  if (from === to) return [];
+  const known = new Set(good);
+  return given.slice(from, to).filter((message) => !known.has(message));
+}
