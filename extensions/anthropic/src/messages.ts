@@ -20,7 +20,7 @@ import type {
 import {
   type ConverterSteps,
   createConverter,
-  createMessageCache,
+  frozen,
   PLAIN_64,
   placedBlocks,
   toAlphabet,
@@ -36,11 +36,13 @@ const BEGINNING: MessageParam = Object.freeze({
 
 type Blocks = readonly ContentBlockParam[];
 
-const toBlocks = createMessageCache<Blocks>((message, model) => {
+const toBlocks = (message: Message, model: Model): Blocks => frozen(blocksOf(message, model));
+
+function blocksOf(message: Message, model: Model): Blocks {
   if (message.role === "assistant") return answerToBlocks(message, model);
   if (message.role === "toolResult") return [resultToBlock(message, model)];
   return toParts(message.content, model).map(partToBlock);
-});
+}
 
 interface State {
   messages: MessageParam[];

@@ -1,9 +1,18 @@
 /** Kernel messages ──► the `contents` of a request. Each frozen message is converted once per model. */
 import type { Content, FunctionResponsePart, Part } from "@google/genai";
-import type { AssistantMessage, Image, Model, Text, Thinking, ToolCall, ToolResultMessage } from "@pi-agent/kernel";
+import type {
+  AssistantMessage,
+  Image,
+  Message,
+  Model,
+  Text,
+  Thinking,
+  ToolCall,
+  ToolResultMessage,
+} from "@pi-agent/kernel";
 import {
   createConverter,
-  createMessageCache,
+  frozen,
   isOwnAnswer,
   joinText,
   PLAIN_64,
@@ -31,11 +40,13 @@ interface Converted {
   images?: readonly Part[];
 }
 
-const convert = createMessageCache<Converted>((message, model) => {
+const convert = (message: Message, model: Model): Converted => frozen(convertMessage(message, model));
+
+function convertMessage(message: Message, model: Model): Converted {
   if (message.role === "assistant") return { parts: signCalls(answerToParts(message, model), model) };
   if (message.role === "toolResult") return resultToParts(message, model);
   return { parts: toParts(message.content, model).map(toPart) };
-});
+}
 
 interface State {
   contents: Content[];

@@ -14,7 +14,7 @@ import type {
 import {
   answerBlocks,
   createConverter,
-  createMessageCache,
+  frozen,
   isOwnAnswer,
   joinText,
   PLAIN_64,
@@ -65,7 +65,9 @@ function systemRole({ model, compat }: Target): string {
   return model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
 }
 
-const convert = createMessageCache((message: Message, target: Target): Piece => {
+const convert = (message: Message, target: Target) => frozen(pieceOf(message, target));
+
+function pieceOf(message: Message, target: Target): Piece {
   switch (message.role) {
     case "user":
     case "custom":
@@ -77,7 +79,7 @@ const convert = createMessageCache((message: Message, target: Target): Piece => 
     default:
       return {};
   }
-});
+}
 
 const convertAll = createConverter<State, JsonObject[], Target>({
   start: () => ({ wire: [], renamed: undefined, images: [], isAfterResult: false }),

@@ -14,7 +14,7 @@ import type {
 } from "@pi-agent/kernel";
 import {
   createConverter,
-  createMessageCache,
+  frozen,
   isOwnAnswer,
   joinText,
   PLAIN_64,
@@ -30,7 +30,9 @@ export function toInput(request: ProviderRequest): JsonObject[] {
   return convertAll(request.messages, targetOf(request));
 }
 
-const convert = createMessageCache((message: Message, target: Target): readonly JsonObject[] => {
+const convert = (message: Message, target: Target) => frozen(itemsOf(message, target));
+
+function itemsOf(message: Message, target: Target): readonly JsonObject[] {
   switch (message.role) {
     case "user":
     case "custom":
@@ -42,7 +44,7 @@ const convert = createMessageCache((message: Message, target: Target): readonly 
     default:
       return [];
   }
-});
+}
 
 const convertAll = createConverter<JsonObject[], JsonObject[], Target>({
   start: () => [],

@@ -1,15 +1,5 @@
 /** What every converter from the conversation to a wire format needs. */
-import type {
-  AssistantMessage,
-  Image,
-  Json,
-  Message,
-  Model,
-  Text,
-  Thinking,
-  ToolCall,
-  UserContent,
-} from "@pi-agent/kernel";
+import type { AssistantMessage, Image, Json, Model, Text, Thinking, ToolCall, UserContent } from "@pi-agent/kernel";
 
 type OwnBlock = Text | Thinking | ToolCall;
 
@@ -83,26 +73,11 @@ function withoutSignature(call: ToolCall): ToolCall {
   return copy;
 }
 
-/**
- * Remembers what each message became, so that a turn converts only what is new. Only frozen messages are remembered,
- * each for the last target, such as a model, that it was converted for. What is remembered is frozen too: it is sent
- * again.
- */
-export function createMessageCache<T, C extends object = Model>(convert: (message: Message, target: C) => T) {
-  const cache = new WeakMap<Message, { target: C; value: T }>();
-  return (message: Message, target: C): T => {
-    const known = cache.get(message);
-    if (known?.target === target) return known.value;
-    const value = convert(message, target);
-    if (Object.isFrozen(message)) cache.set(message, { target, value: deepFreeze(value) });
-    return value;
-  };
-}
-
-function deepFreeze<T>(value: T): T {
+/** Freezes what a message became: a converter goes on from it at the next turn, and hooks see it before. */
+export function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const part of Object.values(value)) deepFreeze(part);
+    for (const part of Object.values(value)) frozen(part);
   }
   return value;
 }

@@ -1,7 +1,7 @@
 export { type Answer, type BlockKey, createAnswer } from "./answer.ts";
 export {
   answerBlocks,
-  createMessageCache,
+  frozen,
   isOwnAnswer,
   joinText,
   placedBlocks,
