@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // Workspace packages are tested as sources; `--mode soak` asks the same tests for large counts.
-const conditions = ["@pi-agent/source", "node", "import", "default"];
+// They hold for `require`, too, so `import` is not among them.
+const conditions = ["@pi-agent/source", "node"];
 
 // Where processes that tests start keep what Node compiled, types stripped, for the next one: each has a home of its own.
 const compiled = fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url));

@@ -50,6 +50,7 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: "api-key", takes: "value" },
   { name: "thinking", takes: "value", choices: THINKING_LEVELS },
   { name: "list-models", takes: "optional" },
+  { name: "export", takes: "value" },
   { name: "max-turns", takes: "value", least: 1 },
 
   { name: "tools", short: "t", takes: "value" },

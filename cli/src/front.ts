@@ -16,7 +16,13 @@ export interface Front {
 /** Chooses conversation when both streams are a terminal and nothing asks for less; else print, or what `--mode` names. */
 export async function chooseFront(flags: ReadonlyMap<string, FlagValue>, isCommand: boolean): Promise<Front> {
   const named = flags.get("mode");
-  const isPrint = isCommand || isOn(flags, "print") || flags.has("list-models") || !isTerminal(0) || !isTerminal(1);
+  const isPrint =
+    isCommand ||
+    isOn(flags, "print") ||
+    flags.has("list-models") ||
+    flags.has("export") ||
+    !isTerminal(0) ||
+    !isTerminal(1);
   if (typeof named === "string" && named !== "text") return headless(named);
   return isPrint ? headless("print") : conversation();
 }

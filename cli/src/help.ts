@@ -5,7 +5,7 @@
 export const HELP = `pi: an agent in your terminal, in scripts and in pipes
 
 Usage: pi [flags] [--] [@file ...] ["prompt" ...]
-       pi [flags] trust | prompt | doctor | demo | help [COMMAND]
+       pi [flags] trust | prompt | doctor | demo | sessions | help [COMMAND]
        pi [flags] install | remove | list | update | config | create
 
 Without a prompt, on a terminal: a conversation. Otherwise one answer on stdout.
@@ -24,10 +24,10 @@ Each word without quotes is a prompt of its own: quote what belongs together.
       --list-models [WORDS]    show what there is and leave
       --max-turns N            end after N calls of the model
 
-  -c, --continue               go on with this folder's last session
-      --session FILE|ID        go on with that one; --session-id ID: begin it so
-      --session-dir DIR        keep sessions there; --no-session: keep none
-  -n, --name TEXT              name the session
+  -c, --continue               go on with the last session; -r, --resume: choose
+      --session FILE|ID        go on with that one; --fork FILE|ID: with a copy
+      --session-dir DIR        keep them there; --session-id ID: begin it so
+  -n, --name TEXT              name it; --no-session; --export FILE [OUT]: HTML
 
   -t, --tools A,B or +A,-B     only these, or change them; -nt, --no-tools: none
   -xt, --exclude-tools A,B     not these; -nbt, --no-builtin-tools: no official

@@ -1,7 +1,7 @@
 /** What the official packages bring, so that who asks for something of one that is not loaded is told which it is. */
 
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  sessions: ["continue", "c", "session", "session-id", "session-dir", "no-session", "name", "n"],
+  sessions: ["continue", "c", "resume", "r", "fork", "session", "session-id", "session-dir", "no-session", "name", "n"],
   "system-prompt": ["system-prompt", "append-system-prompt"],
   "step-log": ["log"],
   cassette: ["cassette", "record-cassette", "cassette-speed"],

@@ -6,6 +6,7 @@ import { judgeAgentName, namesFile } from "./choose-agent.ts";
 import type { Exit } from "./exit.ts";
 import { isOn } from "./flags.ts";
 import type { Front } from "./front.ts";
+import { createOwnModes } from "./own-modes.ts";
 import type { Problem } from "./problem.ts";
 import type { Output } from "./stdout-guard.ts";
 
@@ -40,18 +41,22 @@ export async function loadAgent(
     const own = [...typed.flags].filter(([name, value]) => name !== "agent" || !namesFile(value));
     return new Map([...own, ...settled.flags]);
   };
+  const running = Promise.withResolvers<Loaded>();
   const loaded = await load({
     cwd,
     isPlanOnly,
     isBare,
     agent: isBare || !start.agent ? undefined : withoutTyped(start.agent, typed.flags),
     flags: toLoadFlags(typed.flags, settle),
-    official: isBare ? [] : [describeSelf(start.output), ...(await import("./default-packages.ts")).DEFAULT_PACKAGES],
+    official: isBare
+      ? []
+      : [describeSelf(start, running.promise), ...(await import("./default-packages.ts")).DEFAULT_PACKAGES],
     mode: front.mode,
     host: { shutdown: () => void exit.end(0) },
     maxTurns: typed.flags.has("max-turns") ? Number(typed.flags.get("max-turns")) : undefined,
     signal: exit.signal,
   });
+  running.resolve(loaded);
   return { loaded, settled };
 }
 
@@ -70,12 +75,22 @@ function withoutTyped(
   return { ...agent, definition: { ...rest, ...left } };
 }
 
-/** What the command itself lends to packages: the real standard output, for what a person sends there on purpose. */
-function describeSelf(output: Output): ExtensionEntry {
+/** What the command itself lends to packages: its own modes, and the real standard output for what a person sends there. */
+function describeSelf(start: Start, running: Promise<Loaded>): ExtensionEntry {
+  const { output } = start;
   return {
     owner: { name: "@pi-agent/cli", scope: "host" },
-    extension: (pi) => void pi.register("service", "stdout", { write: (text: string) => output.write(text) }),
+    extension: (pi) => {
+      pi.register("service", "stdout", { write: (text: string) => output.write(text) });
+      for (const mode of createOwnModes(output, (name, _host, _agent, args) => runNamed(name, args)))
+        pi.register("mode", mode.name, mode);
+    },
   };
+
+  async function runNamed(name: string, args: string[]): Promise<number> {
+    const { runOwnModeNamed } = await import("./run-mode.ts");
+    return runOwnModeNamed(start, await running, { name, args });
+  }
 }
 
 /** The working directory. Fails with `no_cwd` when it is gone. */

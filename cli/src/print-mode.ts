@@ -11,6 +11,8 @@ export interface PrintOptions {
   agent: Agent;
   prompts: readonly Prompt[];
   output: Output;
+  /** Standard output is a log, whose last line holds the answer. */
+  isLogged?: boolean;
   /** Shows each step on standard error. */
   showsSteps: boolean;
   signal: AbortSignal;
@@ -23,7 +25,7 @@ export async function runPrintMode(options: PrintOptions): Promise<number> {
   const ending = await runPrompts(agent, options.prompts);
   // Who interrupted the run, or went away, needs no report of it.
   if (options.signal.aborted) return ending.code;
-  if (ending.answer) {
+  if (ending.answer && !options.isLogged) {
     const text = answerText(ending.answer);
     output.write(output.stream.isTTY ? toAnswerText(text) : text);
   }

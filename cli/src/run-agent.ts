@@ -4,7 +4,7 @@
  *   front end ──► output and signals in charge ──► load ──► sub-command │ --list-models │ mode ──► exit code
  */
 import { isAgentError } from "@pi-agent/kernel";
-import type { Arguments } from "./arguments.ts";
+import type { Arguments, Settled } from "./arguments.ts";
 import { chooseAgent, type OwnAgent } from "./choose-agent.ts";
 import { BUILT_IN, type BuiltIn } from "./commands/built-in.ts";
 import { runRegistered } from "./commands/registered.ts";
@@ -47,8 +47,9 @@ async function perform(from: Start, { builtIn, own }: { builtIn?: BuiltIn; own?:
     return builtIn.run(typed.commandArguments, io);
   }
   reportLoad(loaded);
-  const command = agent.registry("cli").get(typed.command);
-  if (command) return runRegistered(command.value, start, loaded);
+  const asked = askedFor(typed, settled);
+  const command = agent.registry("cli").get(asked.name);
+  if (command) return runRegistered(command.value, asked.args, { start, loaded });
   const known = [...BUILT_IN.keys(), ...agent.registry("cli").keys(), "help"];
   const problem =
     settled.problem ?? judgeFirstWord(typed, settled, known) ?? judgeFlags(host.flags, start.front.mode.name);
@@ -62,6 +63,16 @@ async function perform(from: Start, { builtIn, own }: { builtIn?: BuiltIn; own?:
     return listModels(host, output, typeof search === "string" ? search : "");
   }
   return runMode(start, loaded, settled);
+}
+
+/** The sub-command that was typed; `--export FILE [OUT]` is one too. */
+function askedFor(
+  { command, commandArguments, flags }: Arguments,
+  { words }: Settled,
+): { name: string; args: string[] } {
+  const file = flags.get("export");
+  if (typeof file === "string" && command === "") return { name: "export", args: [file, ...words] };
+  return { name: command, args: commandArguments };
 }
 
 const USAGE_ERRORS: ReadonlySet<string> = new Set([

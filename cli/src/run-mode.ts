@@ -1,5 +1,5 @@
 /** Reads the prompts and hands them to the mode. */
-import { type FlagValue, toAgentError } from "@pi-agent/kernel";
+import { type FlagValue, type ServiceName, toAgentError } from "@pi-agent/kernel";
 import { type Loaded, nearestNames } from "@pi-agent/loader";
 import type { Settled } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
@@ -12,13 +12,15 @@ import { printError } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
 import { composePrompts, type Prompt } from "./prompts.ts";
 import { readStdin } from "./stdin.ts";
-import { tellContinued } from "./tell-continued.ts";
+import { type Continued, describeContinued } from "./tell-continued.ts";
 
 /** Runs the mode to its end; answers the exit code. What was typed wrong is told before anything is waited for. */
 export async function runMode(start: Start, loaded: Loaded, settled: Settled): Promise<number> {
   const { front, typed } = start;
   const { agent, host } = loaded;
-  const registered = agent.registry("mode").get(front.mode.name)?.value;
+  const found = agent.registry("mode").get(front.mode.name);
+  // The command's own are run below, with what is piped in.
+  const registered = found?.owner.scope === "host" ? undefined : found?.value;
   if (!registered && !front.terminal && !OWN_MODES.has(front.mode.name))
     return refuse(describeUnknownMode(front.mode.name, loaded));
   applyTools(start, loaded);
@@ -27,13 +29,25 @@ export async function runMode(start: Start, loaded: Loaded, settled: Settled): P
   const early = registered || hasPrompt(settled) ? undefined : await readPrompts(start, settled);
   if (early?.length === 0 && !front.terminal) return refuse(NO_PROMPT);
   await chooseModel(typed.flags, loaded, start.agent?.definition ?? named);
-  if (host.flags.get("continue") === true) tellContinued(agent.transcript);
+  if (host.flags.get("continue") === true) {
+    const sessions = agent.service("sessions" as ServiceName) as { current?: Continued } | undefined;
+    process.stderr.write(`${describeContinued(sessions?.current ?? {}, agent.transcript.size)}\n`);
+  }
   await agent.dispatch("session_start", { reason: "startup" });
   if (registered) return registered.run(host, agent, [...settled.words, ...settled.files.map((path) => `@${path}`)]);
   return runOwnMode(start, loaded, early ?? (await readPrompts(start, settled)));
 }
 
 const OWN_MODES: ReadonlySet<string> = new Set(["print", "json"]);
+
+/** Runs a prompt for who asks for one of the command's own modes by its name. */
+export async function runOwnModeNamed(start: Start, loaded: Loaded, { name, args }: { name: string; args: string[] }) {
+  const words = args.filter((each) => !each.startsWith("@"));
+  const files = args.filter((each) => each.startsWith("@")).map((each) => each.slice(1));
+  const mode = { ...start.front.mode, name };
+  const prompts = await readPrompts(start, { flags: new Map(), words, files });
+  return runOwnMode({ ...start, front: { mode } }, loaded, prompts);
+}
 
 async function runOwnMode({ front, output, exit, typed }: Start, loaded: Loaded, prompts: Prompt[]): Promise<number> {
   const { agent, host } = loaded;
@@ -48,7 +62,8 @@ async function runOwnMode({ front, output, exit, typed }: Start, loaded: Loaded,
     return runJsonMode({ agent, cwd: host.cwd, prompts, output, signal });
   }
   const { runPrintMode } = await import("./print-mode.ts");
-  return runPrintMode({ agent, prompts, output, showsSteps: isOn(typed.flags, "verbose"), signal });
+  const isLogged = host.flags.get("log") === "stdout";
+  return runPrintMode({ agent, prompts, output, isLogged, showsSteps: isOn(typed.flags, "verbose"), signal });
 }
 
 /** Switches the tools on that the flags say. Fails with `flag_value`. */

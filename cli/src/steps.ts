@@ -1,12 +1,13 @@
 /** Words what an agent does, one line a step, for a person who watches. */
-import type { Agent, JsonObject, Undo } from "@pi-agent/kernel";
+import type { JsonObject, Undo } from "@pi-agent/kernel";
+import type { EventSource } from "./event-source.ts";
 import { paint } from "./print-error.ts";
 import { toTerminalLine } from "./terminal-text.ts";
 
 const LINE_WIDTH = 100;
 
 /** Tells `write` one line when a tool starts, when it fails, and while a failed answer is retried. */
-export function showSteps(agent: Agent, write: (line: string) => void): Undo {
+export function showSteps(agent: EventSource, write: (line: string) => void): Undo {
   const undos = [
     agent.on("tool_execution_start", ({ toolName, args }) => write(paint("dim", `• ${describeCall(toolName, args)}`))),
     agent.on("tool_execution_end", ({ toolName, result, isError }) => {

@@ -44,6 +44,8 @@ interface Question extends DialogOptions {
 
 // What was typed before reaches us within this time.
 const ARRIVAL_MS = 50;
+// Stands for a line feed in a text that is offered.
+const FOLD = "\u21b5";
 const USUAL_SIZE = { rows: 24, columns: 80 };
 
 /** Makes a terminal of two streams; notices go to a third. */
@@ -87,7 +89,7 @@ export function createTerminal(streams: TerminalStreams): Terminal {
           if (question.isFresh && streams.input.isTTY) await drain(streams.input, ARRIVAL_MS);
           return askNow(streams, typed, question);
         }),
-      streams.notices,
+      { notices: streams.notices, offer: (text) => void (typed.rest = text) },
     ),
   };
 }
@@ -104,11 +106,13 @@ async function askNow({ input, output }: TerminalStreams, typed: Typed, asked: Q
   lines.question(toTerminalText(asked.text), (line) => resolve(keep(typed, line)));
   // A paste brings many lines at once: the first is the answer.
   lines.on("line", (line) => typed.ahead.push(line));
-  if (asked.prefill) lines.write(asked.prefill);
+  // Readline takes a line feed as the end of the line.
+  const isFolded = asked.prefill?.includes("\n") ?? false;
+  if (asked.prefill) lines.write(asked.prefill.replaceAll("\n", FOLD));
   const reply = await promise;
   if ("line" in reply) typed.rest += lines.line;
   lines.close();
-  return reply;
+  return "line" in reply && isFolded ? { line: reply.line.replaceAll(FOLD, "\n") } : reply;
 }
 
 function keep({ history }: Typed, line: string): Reply {
@@ -127,7 +131,10 @@ async function drain(input: NodeJS.ReadStream, forMs: number): Promise<void> {
   if (input.isTTY) input.setRawMode(false);
 }
 
-function createUi(ask: (question: Question) => Promise<Reply>, notices: NodeJS.WritableStream): Ui {
+function createUi(
+  ask: (question: Question) => Promise<Reply>,
+  { notices, offer }: { notices: NodeJS.WritableStream; offer(text: string): void },
+): Ui {
   const askLine = async (text: string, options?: Omit<Question, "text">) => {
     const reply = await ask({ ...options, text });
     return "line" in reply ? reply.line : undefined;
@@ -135,8 +142,8 @@ function createUi(ask: (question: Question) => Promise<Reply>, notices: NodeJS.W
   return {
     async select(title, choices, dialog) {
       const list = choices.map((choice, index) => `  ${index + 1}. ${choice}`).join("\n");
-      const typed = await askLine(`${title}\n${list}\nNumber: `, dialog);
-      return choices[Number(typed) - 1];
+      const typed = (await askLine(`${title}\n${list}\nNumber: `, dialog))?.trim() ?? "";
+      return choices[Number(typed) - 1] ?? onlyWith(typed, choices);
     },
     async confirm(title, message, dialog) {
       const typed = await askLine(`${title}\n${message} [y/N] `, { ...dialog, isFresh: true });
@@ -150,6 +157,14 @@ function createUi(ask: (question: Question) => Promise<Reply>, notices: NodeJS.W
     setStatus: () => {},
     setWidget: () => {},
     setTitle: () => {},
+    setEditorText: offer,
     custom: async () => undefined,
   };
+}
+
+/** The choice that alone has these words in it. */
+function onlyWith(words: string, choices: readonly string[]): string | undefined {
+  if (words === "") return undefined;
+  const found = choices.filter((each) => each.toLowerCase().includes(words.toLowerCase()));
+  return found.length === 1 ? found[0] : undefined;
 }

@@ -213,7 +213,7 @@ test("--continue says what it goes on with, and where there is nothing", async (
   const first = await pi(["-p", "-c", ...own, "Mend it."]);
   expect(first.stderr).toContain("there is no session of this folder to go on with");
   const second = await pi(["-p", "-c", ...own, "And now?"]);
-  expect(second.stderr).toMatch(/^going on with "Mend it\.", \d+ messages, last used /m);
+  expect(second.stderr).toMatch(/^going on with "Mend it\.", \d+ entries, last used /m);
 });
 
 test("a default model that nobody knows is told", async () => {

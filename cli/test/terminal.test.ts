@@ -68,7 +68,9 @@ test.each([
   ["2", "green"],
   ["", undefined],
   ["3", undefined],
-  ["green", undefined],
+  ["green", "green"],
+  ["RE", undefined],
+  ["ed", "red"],
 ])("choosing %j of two answers %j", async (typed, expected) => {
   const { terminal, type, sees } = createFakeTerminal();
   const chosen = terminal.ui.select("Colour", ["red", "green"]);
@@ -148,4 +150,13 @@ test("a pasted line is for the conversation: the question of an extension waits 
   type("n\r");
   expect(await isConfirmed).toBe(false);
   expect(await terminal.ask("> ")).toEqual({ line: "y" });
+});
+
+test("a text that is offered stands where the person types next, also one of several lines", async () => {
+  const { terminal, type, sees } = createFakeTerminal();
+  terminal.ui.setEditorText("first\nsecond");
+  const asked = terminal.ask("> ");
+  await sees("first\u21b5second");
+  type(" third\r");
+  expect(await asked).toEqual({ line: "first\nsecond third" });
 });

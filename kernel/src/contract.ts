@@ -167,10 +167,13 @@ export interface CliIo {
   agent: Agent;
   host: Host;
 }
-/** A sub-command. Answers an exit code, or `start` to go on into a mode with these entries. */
+/** A sub-command. Answers an exit code, or `start` to go on into a mode with these entries, as the session of that id. */
 export interface CliCommand {
   summary: string;
-  run(args: string[], io: CliIo): Promise<number | { start: { entries: Entry[]; cwd: string; prompt?: string } }>;
+  run(
+    args: string[],
+    io: CliIo,
+  ): Promise<number | { start: { entries: Entry[]; cwd: string; prompt?: string; sessionId?: string } }>;
 }
 
 export const SECTION_SLOTS = [
@@ -303,7 +306,11 @@ export interface Services {
   };
   compaction: {
     compact(options?: CompactOptions): Promise<Entry>;
-    summarize(entries: readonly Entry[], options?: CompactOptions): Promise<string>;
+    /** Fails with `summary_failed`; an abort rejects with `aborted`. */
+    summarize(
+      entries: readonly Entry[],
+      options?: CompactOptions,
+    ): Promise<{ summary: string; usage?: Usage; details?: Json }>;
   };
 }
 export type ServiceName = keyof Services;
@@ -344,6 +351,8 @@ export interface Ui {
   setStatus(key: string, text: string | undefined): void;
   setWidget(key: string, content: string[] | undefined): void;
   setTitle(title: string): void;
+  /** Puts a text where the person types next. */
+  setEditorText(text: string): void;
   custom<T>(factory: (done: (value: T) => void) => Component, options?: JsonObject): Promise<T | undefined>;
 }
 

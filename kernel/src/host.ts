@@ -52,6 +52,7 @@ export const headlessUi: Ui = {
   setStatus: () => {},
   setWidget: () => {},
   setTitle: () => {},
+  setEditorText: () => {},
   custom: async () => undefined,
 };
 

@@ -110,7 +110,8 @@ async function runTurn(core: Core, run: Run, entering: readonly Message[]): Prom
   const outcome = run.isAborted ? "aborted" : isWhole ? "done" : (message.stopReason as Outcome);
   const deciding = heard(at.turn_end) ? decideTurn(core, run, { message, entryId, results, outcome }) : undefined;
   const decision = isPromise(deciding) ? await deciding : deciding;
-  if (retry) await waitForRetry(core, run, retry);
+  // Nobody waits for an attempt that is not to be made.
+  if (retry && !isOutOfTurns(core, run)) await waitForRetry(core, run, retry);
   return {
     message,
     wantsMore,

@@ -42,7 +42,10 @@ export function restoreChoice(core: Core): void {
   const path = core.transcript.path();
   const { provider, modelId, thinkingLevel } = lastChoice(path);
   const model = provider && modelId ? findModel(core, `${provider}/${modelId}`) : undefined;
-  if (model && !core.options.model) core.model = model;
+  const wanted = core.options.model;
+  if (!wanted) core.model = model ?? core.model;
+  // What cannot be had is told when a run needs it.
+  else core.model ??= typeof wanted === "string" ? findModel(core, wanted) : wanted;
   if (thinkingLevel && !core.options.thinkingLevel) core.thinkingLevel = thinkingLevel;
   const { tools } = replay(path);
   if (tools.size === 0 || core.options.activeTools) return;

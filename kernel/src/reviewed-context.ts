@@ -6,6 +6,9 @@ import { paired } from "./projection.ts";
 import type { Run } from "./run.ts";
 import { isRecord } from "./values.ts";
 
+/** So many messages are looked up one by one; for more a set of all is made. */
+const FEW = 8;
+
 /**
  * Asks the handlers. A list that cannot be sent, returned or left behind, is a fault of its handler, and the last good
  * one goes on.
@@ -55,10 +58,12 @@ class ContextEvent {
     }
     if (given.length === 0) throw new Error("context must leave at least one message.");
     const messages = [...given] as unknown as Message[];
+    if (new Set(messages).size < messages.length) throw new Error("context may not send a message twice.");
     for (const message of newIn(messages, this.#good)) {
       const { role } = core.toMessage(message) as { role: string };
       if (role === "system") throw new Error("context may not add system messages: the prompt is made of sections.");
     }
+    if (isAnswered(messages) && !isAnswered(this.#good)) throw new Error("context must leave something to answer.");
     this.#good = messages;
     this.#mine = undefined;
   }
@@ -79,7 +84,14 @@ function newIn(given: readonly Message[], good: readonly Message[]): readonly Me
   while (from < given.length && given[from] === good[from]) from++;
   let to = given.length;
   for (let at = good.length; to > from && at > from && given[to - 1] === good[at - 1]; at--) to--;
-  if (from === to) return [];
+  const between = given.slice(from, to);
+  if (between.length <= FEW) return between.filter((message) => !good.includes(message));
   const known = new Set(good);
-  return given.slice(from, to).filter((message) => !known.has(message));
+  return between.filter((message) => !known.has(message));
+}
+
+/** The model had the last word, and calls nothing. */
+function isAnswered(messages: readonly Message[]): boolean {
+  const last = messages.at(-1);
+  return last?.role === "assistant" && !last.content.some(({ type }) => type === "toolCall");
 }

@@ -55,7 +55,7 @@ test("K13: a handler that throws is reported with its owner and changes nothing 
 test("K13 F101: a chain goes on with the last good value when a handler throws or returns rubbish", async () => {
   const provider = scripted();
   const first = (pi: ExtensionAPI) =>
-    void pi.on("context", ({ messages }) => ({ messages: [...messages, ...messages] }));
+    void pi.on("context", ({ messages }) => ({ messages: [...messages, { ...messages[0]! }] }));
   const rubbish = (pi: ExtensionAPI) => void pi.on("context", () => ({ messages: "all" }) as never);
   const thrower = (pi: ExtensionAPI) =>
     void pi.on("context", () => {
@@ -169,11 +169,24 @@ test("context handlers get frozen messages in an array of their own, and what th
   expect(agent.transcript.project()).toHaveLength(2);
 });
 
+const answered = (said: string) => ({
+  role: "assistant",
+  content: [{ type: "text", text: said }],
+  api: "x",
+  provider: "x",
+  model: "x",
+  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { total: 0 } },
+  stopReason: "stop",
+  timestamp: 1,
+});
+
 test.each([
   ["leaves nothing", (messages: unknown[]) => void messages.splice(0)],
   ["puts in what is no message", (messages: unknown[]) => void messages.push(null)],
   ["puts in a message of the system", (messages: unknown[]) => void messages.push({ role: "system", content: "" })],
   ["returns nothing to send", () => ({ messages: [] })],
+  ["sends a message twice", (messages: unknown[]) => ({ messages: [...messages, messages[0]] })],
+  ["leaves nothing to answer", () => ({ messages: [answered("said")] })],
   [
     "fails half way",
     (messages: unknown[]) => {

@@ -1,5 +1,5 @@
 /** Goes to another entry of the session. Only the leaf moves: the files that tools changed stay as they are. */
-import { type Agent, AgentError, type Draft, type Entry, type NavigateOptions } from "@pi-agent/kernel";
+import { type Agent, AgentError, type Draft, type Entry, type NavigateOptions, toAgentError } from "@pi-agent/kernel";
 import { type ChangeAnswer, sessionsOf } from "./sessions-service.ts";
 import { leafFor, leftBehind } from "./tree.ts";
 
@@ -28,7 +28,13 @@ export async function navigate(
   if (answer.cancel) return { cancelled: true };
   await settle();
   const oldLeafId = transcript.leafId;
-  const summary = userWantsSummary ? await summarise(agent, { to, customInstructions, answer }) : undefined;
+  let summary: Draft<"branch_summary"> | undefined;
+  try {
+    if (userWantsSummary) summary = await summarise(agent, { to, customInstructions, answer, signal });
+  } catch (thrown) {
+    if (toAgentError(thrown).code === "aborted") return { cancelled: true };
+    throw thrown;
+  }
   agent.moveTo(to);
   const [summaryEntry] = summary ? agent.append([summary]) : [];
   const labelled = answer.label ?? label;
@@ -40,9 +46,17 @@ export async function navigate(
   return { cancelled: false };
 }
 
+interface Summarise {
+  to: string | null;
+  customInstructions?: string;
+  answer: ChangeAnswer;
+  signal: AbortSignal;
+}
+
+/** Fails with `aborted`. */
 async function summarise(
   agent: Agent,
-  { to, customInstructions, answer }: { to: string | null; customInstructions?: string; answer: ChangeAnswer },
+  { to, customInstructions, answer, signal }: Summarise,
 ): Promise<Draft<"branch_summary"> | undefined> {
   const { transcript } = agent;
   const fromId = transcript.leafId ?? "root";
@@ -52,11 +66,13 @@ async function summarise(
   const compaction = agent.service("compaction");
   if (!compaction) throw noSummaries();
   const instructions = answer.customInstructions ?? customInstructions;
-  return {
-    type: "branch_summary",
-    fromId,
-    summary: await compaction.summarize(entries, { customInstructions: instructions }),
-  };
+  const made = await agent.exclusive("summarizing", (asked) =>
+    compaction.summarize(entries, {
+      customInstructions: instructions,
+      signal: AbortSignal.any([signal, asked]),
+    }),
+  );
+  return { type: "branch_summary", fromId, ...made };
 }
 
 function noSummaries(): AgentError {

@@ -6,10 +6,14 @@ import { reportLoad } from "../report-load.ts";
 import { runMode } from "../run-mode.ts";
 
 /** Runs it, goes on into a mode when it asks for that, and answers the exit code. */
-export async function runRegistered(command: CliCommand, start: Start, loaded: Loaded): Promise<number> {
-  const { typed, output, exit } = start;
+export async function runRegistered(
+  command: CliCommand,
+  args: string[],
+  { start, loaded }: { start: Start; loaded: Loaded },
+): Promise<number> {
+  const { output, exit } = start;
   const { agent, host } = loaded;
-  const result = await command.run(typed.commandArguments, {
+  const result = await command.run(args, {
     cwd: host.cwd,
     // Opened when it is asked for.
     get stdin() {
@@ -22,9 +26,9 @@ export async function runRegistered(command: CliCommand, start: Start, loaded: L
     host,
   });
   if (typeof result === "number") return result;
-  const { entries, cwd, prompt } = result.start;
+  const { entries, cwd, prompt, sessionId } = result.start;
   const next = cwd === host.cwd ? loaded : await moveTo(cwd, start, loaded);
-  next.agent.open({ id: next.agent.sessionId, entries });
+  next.agent.open({ id: sessionId ?? next.agent.sessionId, entries });
   const words = prompt === undefined ? [] : [prompt];
   return runMode(start, next, { flags: new Map(), words, files: [] });
 }
