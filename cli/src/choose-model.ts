@@ -1,6 +1,6 @@
 /** Chooses the model, its thinking level and its key by flags, session and settings. */
-import { type Agent, AgentError, type FlagValue, isAgentError, type Model, type ThinkingLevel } from "@pi-agent/kernel";
-import { type AgentDefinition, type Loaded, nearestNames } from "@pi-agent/loader";
+import { type Agent, AgentError, type FlagValue, type Model, type ThinkingLevel } from "@pi-agent/kernel";
+import { type AgentDefinition, type Loaded, nearestNames, resolveOwnModel } from "@pi-agent/loader";
 import { printWarning } from "./print-error.ts";
 import type { Problem } from "./problem.ts";
 
@@ -20,7 +20,10 @@ export async function chooseModel(
   asked: Pick<AgentDefinition, "file" | "model" | "thinking"> = { file: "" },
 ): Promise<void> {
   const isTyped = flags.has("model") || flags.has("provider");
-  const found = isTyped || asked.model === undefined ? findModel(flags, host, agent.state.model) : findOwn(asked, host);
+  const found =
+    isTyped || asked.model === undefined
+      ? findModel(flags, host, agent.state.model)
+      : resolveOwnModel(host.models, asked);
   if (!found) throw describeNoModel(agent);
   const isChosen = isTyped || asked.model !== undefined || agent.state.model !== undefined;
   const mistaken = isChosen ? undefined : judgeDefault(host, found.model);
@@ -43,17 +46,6 @@ function findModel(
   if (typeof reference === "string") return models.resolve(reference, named);
   if (named === undefined && current) return { model: current };
   return models.initial(named);
-}
-
-/** The model that the agent's file names; an error names the file. */
-function findOwn({ file, model = "" }: Pick<AgentDefinition, "file" | "model">, { models }: Loaded["host"]): Found {
-  try {
-    return models.resolve(model);
-  } catch (thrown) {
-    if (!isAgentError(thrown)) throw thrown;
-    const { code, message, hint, cause } = thrown;
-    throw new AgentError(code, `${file}: ${message}`, { hint, cause });
-  }
 }
 
 /** Says why the settings' default is not the model that is taken, if it is not. */

@@ -16,6 +16,7 @@ export type {
   TrustScope,
 } from "./options.ts";
 export * from "./packages/index.ts";
+export { resolveOwnModel } from "./picked.ts";
 export { findPlaces } from "./places.ts";
 export { contentOf, type Grade, type LoadPlan, type PlanChange, type PlanItem, type Verdict } from "./plan.ts";
 export { findChange } from "./recall.ts";

@@ -100,7 +100,11 @@ export class Installed {
     if (!isTypedSource(text)) return [text];
     const brought = this.typed.get(text) ?? this.fetchTyped(text, cwd);
     this.typed.set(text, brought);
-    const found = await brought;
+    // What failed may be asked for again.
+    const found = await brought.catch((thrown: unknown) => {
+      this.typed.delete(text);
+      throw thrown;
+    });
     this.brought.set(found.identity, found);
     return toExtensions(found).map(({ path }) => path);
   }
@@ -147,7 +151,9 @@ export class Installed {
   textsOf(scope: PackageScope["name"]): PackagedText[] {
     const rank = RANKS[scope];
     const typed = scope === "user" ? [...this.brought.values()] : [];
-    const packages = [...typed, ...this.merged].filter((each) => each.scope === scope && each.state === "ok");
+    const packages = [...typed, ...this.installedIn(scope)].filter(
+      (each) => each.scope === scope && each.state === "ok",
+    );
     return packages.flatMap(({ name, folder = "", resources }) =>
       TEXTS.flatMap(({ list, kind }) => {
         const items = resources?.[list].filter(({ isOn }) => isOn) ?? [];
@@ -156,11 +162,15 @@ export class Installed {
     );
   }
 
-  /** A package that was typed takes the place of the same one that is installed. */
   private extensionsOf(scope: PackageScope["name"]): Wanted[] {
-    const isTyped = ({ name }: InstalledPackage) => [...this.brought.values()].some((each) => each.name === name);
     if (this.phases.options.flags?.noExtensions && !this.phases.options.agent) return [];
-    return this.merged.filter((each) => each.scope === scope && !isTyped(each)).flatMap(toExtensions);
+    return this.installedIn(scope).flatMap(toExtensions);
+  }
+
+  /** A package that was typed takes the place of the same one that is installed. */
+  private installedIn(scope: PackageScope["name"]): InstalledPackage[] {
+    const isTyped = ({ name }: InstalledPackage) => [...this.brought.values()].some((each) => each.name === name);
+    return this.merged.filter((each) => each.scope === scope && !isTyped(each));
   }
 
   private async findDeclared(): Promise<Picked> {

@@ -1,7 +1,7 @@
 import { extname, join } from "node:path";
 import { type ProjectView, Refusal } from "./file-view.ts";
 import { isInside, lookAt, realPathOf } from "./places.ts";
-import type { Member } from "./plan.ts";
+import { belowBoundary, digestBytes, type Member, type PlanItem } from "./plan.ts";
 
 // From T2: what belongs to a resource is followed up to this.
 export const MAX_FILES = 2_000;
@@ -81,8 +81,19 @@ const SCRIPT_ENDS = new Set(
   ),
 );
 
+/** Lists the files that are to be run, relative to the boundary; `undefined` where there are none. */
+export function findScripts(members: readonly Member[], boundary: string): Pick<PlanItem, "mayRun"> | undefined {
+  const scripts = members.filter(isScript).map(({ path }) => belowBoundary(boundary, path));
+  return scripts.length > 0 ? { mayRun: scripts.sort() } : undefined;
+}
+
+/** What of a member its digest is made of, as a text. */
+export function toText({ type, content }: Member): string {
+  return type === "link" ? `link ${content.toString("utf8")}` : digestBytes(content);
+}
+
 /** Tells whether a file is one to run: by its bit, its first line or its name. */
-export function isScript({ path, type, content }: Member): boolean {
+function isScript({ path, type, content }: Member): boolean {
   if (type === "link") return false;
   return (
     type === "executable" ||

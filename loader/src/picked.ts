@@ -49,7 +49,11 @@ export function pickOfficial({ official = [], agent, isBare }: LoadOptions, list
   ];
 }
 
-function resolveModel(models: ModelStore, { file }: AgentDefinition, model: string): ReturnType<ModelStore["resolve"]> {
+/** Finds the model that an agent's file names; an error names the file. Fails with `unknown_model`, `ambiguous_model`. */
+export function resolveOwnModel(
+  models: Pick<ModelStore, "resolve">,
+  { file, model = "" }: Pick<AgentDefinition, "file" | "model">,
+): ReturnType<ModelStore["resolve"]> {
   try {
     return models.resolve(model);
   } catch (thrown) {
@@ -95,7 +99,7 @@ export async function settlePicked(options: LoadOptions, agent: Agent, models: M
   const { model } = picked.definition;
   assertToolsKnown(picked.definition, agent.registry("tool"));
   if (model === undefined) return;
-  const found = resolveModel(models, picked.definition, model);
+  const found = resolveOwnModel(models, picked.definition);
   await agent.setModel(found.model);
   const level = picked.definition.thinking ?? found.thinkingLevel;
   if (level) agent.setThinkingLevel(level);

@@ -14,13 +14,12 @@ import { findContextFile, MAX_TEXT_BYTES } from "./context-files.ts";
 import { dropSwitchedOff, type Found, type FoundKind, find, findSkills } from "./discover.ts";
 import { ProjectView, Refusal, type ScanLimits } from "./file-view.ts";
 import { MAX_PATH } from "./manifest.ts";
-import { isScript, readMembers } from "./members.ts";
+import { findScripts, readMembers, toText } from "./members.ts";
 import { MAX_PATTERNS } from "./pattern.ts";
 import { findWayOut, foldersUpTo, isInside, lookAt, type Places, resolveFrom } from "./places.ts";
 import {
   belowBoundary,
   createPlan,
-  digestBytes,
   digestMembers,
   type Grade,
   itemId,
@@ -284,7 +283,11 @@ class Scan {
       const isText = claim.grade !== "executable" && !isFolder;
       const members = readMembers(this.view, found.root, isText ? MAX_TEXT_BYTES : undefined);
       const uncovered = claim.grade === "executable" ? [NAMED] : [];
-      return { members, uncovered, ...(claim.kind === "skill" && isFolder && this.listScripts(members)) };
+      return {
+        members,
+        uncovered,
+        ...(claim.kind === "skill" && isFolder && findScripts(members, this.input.places.boundary)),
+      };
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
       const isWhole = claim.kind === "extension" && found.root !== found.path;
@@ -292,18 +295,9 @@ class Scan {
     }
   }
 
-  private listScripts(members: readonly Member[]): Pick<PlanItem, "mayRun"> | undefined {
-    const scripts = members.filter(isScript).map(({ path }) => belowBoundary(this.input.places.boundary, path));
-    return scripts.length > 0 ? { mayRun: scripts.sort() } : undefined;
-  }
-
   /** Words how an extension loads whose folder cannot be accepted as a whole. */
   private wordLess(path: string): string {
     const file = relative(this.input.places.cwd, path);
     return `Take that away, or name its file: -e ${toPrintable(file.startsWith("..") ? file : `./${file}`)}`;
   }
-}
-
-function toText({ type, content }: Member): string {
-  return type === "link" ? `link ${content.toString("utf8")}` : digestBytes(content);
 }

@@ -3,10 +3,10 @@ import { AgentError, isAgentError } from "@pi-agent/kernel";
 import {
   findInstalled,
   type InstalledPackage,
+  identityOf,
   nearestNames,
   type PackageContext,
   type PackageScope,
-  parseSource,
   RESOURCE_LISTS,
   type ResourceList,
   scopeOf,
@@ -99,14 +99,4 @@ export function findResource(found: InstalledPackage, typed: string): Resource |
 export function hintNearest(typed: string, names: readonly string[]): string {
   const [nearest] = nearestNames(typed, names, 1);
   return nearest === undefined ? "pi config list shows what there is" : `did you mean ${toTerminalName(nearest)}?`;
-}
-
-function identityOf(text: string, base: { folder: string; home: string }): string | undefined {
-  try {
-    return parseSource(text, base).identity;
-  } catch (thrown) {
-    // It may be the bare name of something that is installed.
-    if (isAgentError(thrown)) return undefined;
-    throw thrown;
-  }
 }

@@ -23,5 +23,5 @@ export { showSource } from "./package-error.ts";
 export { findNameFault } from "./package-name.ts";
 export { type PackagePreview, wordPreview } from "./preview.ts";
 export { type RemoveOutcome, removePackage } from "./remove.ts";
-export { type PackageSource, parseSource } from "./source.ts";
+export { identityOf, type PackageSource, parseSource } from "./source.ts";
 export { type PackageUpdate, type UpdateOptions, type UpdateOutcome, updatePackages } from "./update.ts";

@@ -1,7 +1,7 @@
 /** `pi remove <source>`: takes away the settings entry, the lock entry and the files; a person's own folder stays. */
 import { rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { AgentError, isAgentError } from "@pi-agent/kernel";
+import { AgentError } from "@pi-agent/kernel";
 import { nearestNames } from "../nearest-names.ts";
 import { toPrintable } from "../printable.ts";
 import { type PackageContext, type PackageScope, scopeOf } from "./context.ts";
@@ -10,7 +10,7 @@ import { lockKey, readLocks } from "./effective.ts";
 import { type Lock, writeLock } from "./lock-file.ts";
 import { showSource, wordUnsaved } from "./package-error.ts";
 import { readInPlace } from "./read-in-place.ts";
-import { parseSource } from "./source.ts";
+import { identityOf } from "./source.ts";
 import { pruneStore, rootOf, withStore } from "./store.ts";
 
 export interface RemoveOutcome {
@@ -97,15 +97,5 @@ async function removeRoots(
     await rm(root, { recursive: true, force: true }).catch((cause: unknown) =>
       Promise.reject(wordUnsaved(dirname(root), cause)),
     );
-  }
-}
-
-function identityOf(text: string, base: { folder: string; home: string }): string | undefined {
-  try {
-    return parseSource(text, base).identity;
-  } catch (thrown) {
-    // It may be the bare name of something that is declared.
-    if (isAgentError(thrown)) return undefined;
-    throw thrown;
   }
 }

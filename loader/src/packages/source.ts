@@ -7,6 +7,7 @@
  *   ./path · ../path · /path · ~/path · .name/path          in place, or a tarball where it ends in .tgz
  */
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAgentError } from "@pi-agent/kernel";
 import { realPathOf, resolveFrom } from "../places.ts";
 import { parseGit } from "./git-source.ts";
 import { wordSource } from "./package-error.ts";
@@ -148,4 +149,14 @@ function wordChoices(text: string): string {
   if (findNameFault(text.replace(/(?!^)@.*$/, "")) === undefined) choices.push(`npm:${text} for a package of npm`);
   if (/^[\w.-]+\/[\w.-]+(?:[@#].*)?$/.test(text)) choices.push(`git:github.com/${text} for a repository`);
   return `Say which: ${choices.join(", ")}.`;
+}
+
+/** What tells a package from all others; `undefined` for what is no source, such as the bare name of one. */
+export function identityOf(text: string, base: SourceBase): string | undefined {
+  try {
+    return parseSource(text, base).identity;
+  } catch (thrown) {
+    if (isAgentError(thrown)) return undefined;
+    throw thrown;
+  }
 }
