@@ -16,5 +16,12 @@ export function describeContinued({ name, firstMessage, lastUsed }: Continued, s
     return "there is no session of this folder to go on with: this begins one";
   }
   const title = toTerminalLine(name || firstMessage || "", TITLE_WIDTH);
-  return `going on with "${title}", ${size} entries, last used ${new Date(lastUsed).toLocaleString()}`;
+  return `going on with "${title}", ${size} entries, last used ${wordTime(new Date(lastUsed))}`;
+}
+
+/** Local time. What the language has for it loads its tables of all languages first: a tenth of a second. */
+function wordTime(at: Date): string {
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { describeContinued } from "../src/tell-continued.ts";
 
-const lastUsed = "2026-03-04T05:06:07.000Z";
+// Told in local time.
+const lastUsed = new Date(2026, 2, 4, 5, 6, 7).toISOString();
 
 test("what is gone on with is told by its first words, its length and its last use", () => {
-  const when = new Date(lastUsed).toLocaleString();
   expect(describeContinued({ firstMessage: "Mend\nthe \u001b[2Jbuild.", lastUsed }, 2)).toBe(
-    `going on with "Mend the \ufffd[2Jbuild.", 2 entries, last used ${when}`,
+    'going on with "Mend the \ufffd[2Jbuild.", 2 entries, last used 2026-03-04 05:06',
   );
 });
 

@@ -25,7 +25,7 @@ interface Section {
 }
 
 /** Groups whose points a run does not fire in an order of its own. */
-const APART = ["## Starting", "## At any time", "## Leaving a session"];
+const APART = ["## Starting", "## At any time", "## Compaction", "## Leaving a session"];
 
 const sections = [...PAGE.matchAll(/^### `(\w+)` · (\w+)( · wire)?\n([^]*?)(?=^##)/gm)].map((match): Section => {
   const [, name = "", way = "", wire, body = ""] = match;
@@ -51,10 +51,12 @@ function fieldsIn(body: string, label: string): string[] {
   return [...new Set([...shared, ...named])].toSorted();
 }
 
-/** The points that packages declare at run time, each with its way. */
+/** The points that packages declare at run time, each with its way and its place on the wire. */
 const DECLARED_BY_PACKAGES = new Map(
   globSync("{loader,cli,extensions/*}/src/**/*.ts", { cwd: ROOT }).flatMap((path) =>
-    [...read(path).matchAll(/declareHook\("(\w+)", \{ way: "(\w+)"/g)].map(([, name, way]) => [name!, way!] as const),
+    [...read(path).matchAll(/declareHook\("(\w+)", \{ way: "(\w+)"(, wire: true)?/g)].map(
+      ([, name, way, wire]) => [name!, { way: way!, wire: wire !== undefined }] as const,
+    ),
   ),
 );
 
@@ -73,11 +75,12 @@ test("its way, its place on the wire, the fields of its event and of an answer a
   const told = sections.map(({ name, way, isWire, event, answer }) => ({ name, way, isWire, event, answer }));
   const real = sections.map(({ name }) => {
     const { way, event, answer } = points.get(name) ?? { way: "", event: [], answer: [] };
-    const isWire = table.at[name]?.wire ?? false;
+    const isWire = table.at[name]?.wire ?? DECLARED_BY_PACKAGES.get(name)?.wire ?? false;
     return { name, way, isWire, event: event.toSorted(), answer: answer.toSorted() };
   });
   expect(told).toEqual(real);
-  for (const { name, way } of sections) expect(table.at[name]?.way ?? DECLARED_BY_PACKAGES.get(name), name).toBe(way);
+  for (const { name, way } of sections)
+    expect(table.at[name]?.way ?? DECLARED_BY_PACKAGES.get(name)?.way, name).toBe(way);
 });
 
 test("its deadlines are those of the code", () => {

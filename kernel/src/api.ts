@@ -111,8 +111,8 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
     setActiveTools: live((names) => core.setActiveTools(names)),
     getFlag: live((name) => core.host.flags.get(name) ?? core.registries.of("flag").get(name)?.value.default),
     getSessionName: live(() => {
-      const named = core.transcript.path().findLast((entry) => entry.type === "session_info");
-      return named?.type === "session_info" && named.name !== "" ? named.name : undefined;
+      const name = core.transcript.findLast("session_info")?.name;
+      return name === "" ? undefined : name;
     }),
     getThinkingLevel: live(() => core.thinkingLevel),
     getActiveTools: live(() => [...core.loadout().tools.keys()]),

@@ -11,6 +11,7 @@ import type {
   CustomMessage,
   Draft,
   Entry,
+  EntryType,
   Image,
   Json,
   JsonObject,
@@ -511,6 +512,8 @@ export interface Transcript {
   /** From the root to `leaf`, or to the current leaf. */
   path(leaf?: string): readonly Entry[];
   children(id: string | null): readonly Entry[];
+  /** The newest entry of a type on the way to the current leaf, looked for from there. */
+  findLast<T extends EntryType>(type: T, matches?: (entry: Entry<T>) => boolean): Entry<T> | undefined;
   /** What the model needs next: valid for any provider, whatever happened. A list of the caller's own. */
   project(leaf?: string): readonly Message[];
   /** The id of the entry that a projected message came from. */

@@ -75,7 +75,9 @@ class ContextEvent {
 }
 
 function isSame(given: unknown, good: readonly Message[]): boolean {
-  return Array.isArray(given) && given.length === good.length && given.every((each, at) => each === good[at]);
+  if (!Array.isArray(given) || given.length !== good.length) return false;
+  for (let at = given.length - 1; at >= 0; at--) if (given[at] !== good[at]) return false;
+  return true;
 }
 
 /** Those that are not in a list. Only what lies between a beginning and an end that both have is looked up. */

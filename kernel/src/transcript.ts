@@ -4,7 +4,7 @@
  */
 import type { Projector, Transcript } from "./contract.ts";
 import { AgentError } from "./errors.ts";
-import type { Draft, Entry, Message, ToolCall } from "./messages.ts";
+import type { Draft, Entry, EntryType, Message, ToolCall } from "./messages.ts";
 import { Projection, sinceCompaction } from "./projection.ts";
 import { seal } from "./values.ts";
 
@@ -139,6 +139,24 @@ export class TranscriptTree implements Transcript {
     return path.reverse();
   }
 
+  findLast<T extends EntryType>(type: T, matches: (entry: Entry<T>) => boolean = () => true): Entry<T> | undefined {
+    for (const entry of this.upwards()) {
+      if (!isOfType(entry, type)) continue;
+      if (this.unsealed.length > 0) seal(entry);
+      if (matches(entry)) return entry;
+    }
+    return undefined;
+  }
+
+  /** The way from the leaf to the root. */
+  private *upwards(): Generator<Entry> {
+    if (this.isLine && this.leafId === this.lastId) {
+      for (let at = this.entries.length - 1; at >= 0; at--) yield this.entries[at]!;
+      return;
+    }
+    yield* this.path().toReversed();
+  }
+
   children(id: string | null): readonly Entry[] {
     return [...(this.indexed().byParent.get(id) ?? [])];
   }
@@ -220,6 +238,10 @@ export class TranscriptTree implements Transcript {
   }
 }
 
+function isOfType<T extends EntryType>(entry: Entry, type: T): entry is Entry & Entry<T> {
+  return entry.type === type;
+}
+
 function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, "0");
 }
@@ -235,6 +257,7 @@ function viewOf(tree: TranscriptTree): Transcript {
     get: (id) => tree.sealStored().get(id),
     path: (leaf) => tree.sealStored().path(leaf),
     children: (id) => tree.sealStored().children(id),
+    findLast: (type, matches) => tree.findLast(type, matches),
     project: (leaf) => [...tree.project(leaf)],
     source: (message) => tree.source(message),
   };

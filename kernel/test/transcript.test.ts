@@ -160,3 +160,38 @@ function assertAnswered(messages: readonly Message[]): void {
   }
   expect(open).toEqual([]);
 }
+
+test("the newest entry of a type is found from the leaf up, on its branch only, and sealed", () => {
+  const transcript = tree(user("a"), user("b"));
+  const [first, second] = transcript.path();
+  transcript.append({ type: "label", targetId: first!.id, label: "x" });
+  transcript.moveTo(first!.id);
+  const third = transcript.append(user("c"));
+  const stored = new TranscriptTree(() => undefined);
+  stored.load([first!, second!, third].map((entry) => structuredClone(entry)));
+  for (const each of [transcript.view, stored.view]) {
+    expect(each.findLast("message")).toEqual(third);
+    expect(each.findLast("message", ({ id }) => id !== third.id)).toEqual(first);
+    expect(Object.isFrozen(each.findLast("message"))).toBe(true);
+    expect(each.findLast("label")).toBeUndefined();
+  }
+});
+
+test("stored entries are sealed before anybody gets them, whichever way", () => {
+  const entries = tree(user("a"), said(text("b")))
+    .path()
+    .map((entry) => structuredClone(entry) as Entry<"message">);
+  const ways: ((view: TranscriptTree["view"]) => Entry | undefined)[] = [
+    (view) => view.get(entries[0]!.id),
+    (view) => view.path()[0],
+    (view) => view.children(null)[0],
+  ];
+  for (const way of ways) {
+    const stored = new TranscriptTree(() => undefined);
+    stored.load(structuredClone(entries));
+    expect(Object.isFrozen((way(stored.view) as Entry<"message">).message)).toBe(true);
+  }
+  const stored = new TranscriptTree(() => undefined);
+  stored.load(structuredClone(entries));
+  expect(stored.view.project().every((message) => Object.isFrozen(message))).toBe(true);
+});

@@ -31,7 +31,13 @@ function person(answer: unknown, trust: string = "not-now"): Person {
     if (answer instanceof Error) throw answer;
     return answer as boolean;
   };
-  const quiet = { notify: () => {}, setStatus: () => {}, setWidget: () => {}, setTitle: () => {} };
+  const quiet = {
+    notify: () => {},
+    setStatus: () => {},
+    setWidget: () => {},
+    setTitle: () => {},
+    setEditorText: () => {},
+  };
   const ui = { select: nothing, input: nothing, editor: nothing, custom: nothing, confirm, ...quiet };
   return { mode: { name: "tui", hasUI: true, ui, askTrust: () => trust }, questions };
 }

@@ -63,6 +63,7 @@ const QUIET = {
   setStatus: () => {},
   setWidget: () => {},
   setTitle: () => {},
+  setEditorText: () => {},
   custom: async () => undefined,
 };
 

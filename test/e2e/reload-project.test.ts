@@ -19,7 +19,13 @@ function person(...answers: string[]): { mode: LoadMode; asked: string[][] } {
   const asked: string[][] = [];
   const nothing = async () => undefined;
   const ui = { select: nothing, input: nothing, editor: nothing, custom: nothing, confirm: async () => false };
-  const quiet = { notify: () => {}, setStatus: () => {}, setWidget: () => {}, setTitle: () => {} };
+  const quiet = {
+    notify: () => {},
+    setStatus: () => {},
+    setWidget: () => {},
+    setTitle: () => {},
+    setEditorText: () => {},
+  };
   const mode: LoadMode = {
     name: "tui",
     hasUI: true,

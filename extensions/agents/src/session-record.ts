@@ -16,8 +16,8 @@ export interface SessionRecord {
 
 /** The last record on the branch. One that cannot be read holds to no tools. */
 export function readRecord({ transcript }: Pick<Context, "transcript">): SessionRecord | undefined {
-  const entry = transcript.path().findLast((each) => each.type === "custom" && each.customType === RECORD);
-  if (entry?.type !== "custom") return undefined;
+  const entry = transcript.findLast("custom", ({ customType }) => customType === RECORD);
+  if (!entry) return undefined;
   const { name, scope, tools, usual } = (entry.data ?? {}) as { [key in keyof SessionRecord]?: Json };
   if (name === null) return { name };
   return {

@@ -35,5 +35,6 @@ export function createAbsentUi(): AbsentUi {
     setStatus() {},
     setWidget() {},
     setTitle() {},
+    setEditorText() {},
   };
 }
