@@ -172,6 +172,5 @@ function omission(targetId: string): Draft<"context_edit"> {
 
 /** The id of what a person said last. */
 function requestIn({ transcript }: Context): string {
-  const entry = transcript.path().findLast((each) => each.type === "message" && each.message.role === "user");
-  return entry?.id ?? "";
+  return transcript.findLast("message", ({ message }) => message.role === "user")?.id ?? "";
 }
