@@ -84,6 +84,7 @@ const USAGE_ERRORS: ReadonlySet<string> = new Set([
   "unknown_provider",
   "unknown_tool",
   "package_source",
+  "needs_person",
 ]);
 
 function fail(thrown: unknown, { typed, exit }: Start): number {

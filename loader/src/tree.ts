@@ -19,28 +19,37 @@ export function leftBehind(
   return { commonAncestorId: old[at - 1]?.id ?? null, entries: old.slice(at) };
 }
 
-/** Copies the way to a leaf as a session of its own: in one line, with the labels of its entries at the end. */
+/** What a name is about: the session itself, which is no entry. */
+const NAME = "";
+
+/** Copies the way to a leaf as a session of its own: in one line, with the labels of its entries and its name at the end. */
 export function copyWay(transcript: Transcript, leaf: string | null): Entry[] {
   const way = leaf === null ? [] : transcript.path(leaf);
-  const kept = way.filter(({ type }) => type !== "label");
+  const kept = way.filter(({ type }) => type !== "label" && type !== "session_info");
+  if (kept.length === 0) return [];
   const ids = new Set(kept.map(({ id }) => id));
-  const latest = new Map<string, Entry>();
+  const latest = new Map<string, Entry<"label" | "session_info">>();
   for (const entry of everyEntry(transcript)) {
-    if (entry.type !== "label" || !ids.has(entry.targetId)) continue;
-    const known = latest.get(entry.targetId);
-    if (!known || known.timestamp <= entry.timestamp) latest.set(entry.targetId, entry);
+    const about = entry.type === "label" ? entry.targetId : NAME;
+    if (entry.type === "label" ? !ids.has(about) : entry.type !== "session_info") continue;
+    const known = latest.get(about);
+    if (!known || known.timestamp <= entry.timestamp) latest.set(about, entry as Entry<"label" | "session_info">);
   }
-  const labels = [...latest.values()].filter((entry) => entry.type === "label" && entry.label !== undefined);
-  return [...kept, ...labels].map((entry, at, line) => ({
+  const name = latest.get(NAME);
+  latest.delete(NAME);
+  const said = [...latest.values(), ...(name ? [name] : [])].filter((entry) =>
+    entry.type === "label" ? entry.label !== undefined : entry.name !== "",
+  );
+  return [...kept, ...said].map((entry, at, line) => ({
     ...(entry.type === "compaction" ? { ...entry, firstKeptEntryId: keptId(entry.firstKeptEntryId, way) } : entry),
     parentId: line[at - 1]?.id ?? null,
   }));
 }
 
-/** A compaction may keep from a label on, which is not at its place any more: then it keeps from the next entry on. */
+/** A compaction may keep from an entry on that is not at its place any more: then it keeps from the next one on. */
 function keptId(id: string | null, way: readonly Entry[]): string | null {
   const at = way.findIndex((entry) => entry.id === id);
-  return at < 0 ? id : (way.slice(at).find(({ type }) => type !== "label")?.id ?? id);
+  return at < 0 ? id : (way.slice(at).find(({ type }) => type !== "label" && type !== "session_info")?.id ?? id);
 }
 
 function* everyEntry(transcript: Transcript): Generator<Entry> {

@@ -66,3 +66,16 @@ test("a compaction that kept from a label on keeps from the next entry on", asyn
   const compaction = copyWay(transcript, transcript.leafId).find(({ type }) => type === "compaction");
   expect(compaction).toMatchObject({ firstKeptEntryId: kept!.id });
 });
+
+test("F107: a copy has the session's newest name, wherever that was given, and none that was taken back", async () => {
+  const { agent, transcript, b, d } = await grow();
+  const names = () => copyWay(transcript, d.id).flatMap((entry) => (entry.type === "session_info" ? [entry.name] : []));
+  agent.append([{ type: "session_info", name: "old" }]);
+  agent.moveTo(b.id);
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  agent.append([{ type: "session_info", name: "new" }]);
+  expect(names()).toEqual(["new"]);
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  agent.append([{ type: "session_info", name: "" }]);
+  expect(names()).toEqual([]);
+});
