@@ -34,6 +34,9 @@ const BEGINNING: Content = Object.freeze({
   parts: [{ text: "(The conversation before this point was left out.)" }],
 });
 
+/** Stands between an answer and one with calls: the service takes calls after the user only. */
+const BETWEEN: Content = Object.freeze({ role: "user", parts: [{ text: "(What was said here was left out.)" }] });
+
 interface Converted {
   parts: readonly Part[];
   /** Images of a result, for models that take none inside it. */
@@ -61,8 +64,11 @@ export const toContents = createConverter<State, Content[]>({
     const { parts, images = [] } = convert(message, model);
     if (message.role !== "toolResult") {
       endResults(state);
+      if (parts.length === 0) return;
       const role = message.role === "assistant" ? "model" : "user";
-      if (parts.length > 0) state.contents.push(Object.freeze({ role, parts: parts as Part[] }));
+      const isAfterModel = state.contents.at(-1)?.role === "model";
+      if (isAfterModel && parts.some(({ functionCall }) => functionCall)) state.contents.push(BETWEEN);
+      state.contents.push(Object.freeze({ role, parts: parts as Part[] }));
       return;
     }
     if (state.results === undefined) {

@@ -116,6 +116,22 @@ test("F130 ids of another provider are mapped the same for call and result", () 
   expect(answered?.parts?.[0]?.functionResponse?.id).toBe(sent);
 });
 
+test("F101 an answer with calls right after another answer is held apart by words of the user, one without is not", () => {
+  const said = answer([{ type: "text", text: "So." }]);
+  const messages = [
+    userMessage("Go"),
+    said,
+    userMessage(" "),
+    answer([call("c1", "s1")]),
+    toolResult("c1", "ok"),
+    said,
+    said,
+  ];
+  const contents = toContents(messages, GEMINI);
+  expect(contents.map(({ role }) => role)).toEqual(["user", "model", "user", "model", "user", "model", "model"]);
+  expect(contents[2]).toEqual({ role: "user", parts: [{ text: "(What was said here was left out.)" }] });
+});
+
 test("F131 a call without a result gets one, failed answers are left out", () => {
   const messages = [
     userMessage("Go"),

@@ -1,5 +1,5 @@
 import type { Context, ExtensionAPI, Ui } from "@pi-agent/kernel";
-import { createMask } from "./mask.ts";
+import { Secrets, secretsOf } from "./mask.ts";
 import { fileSink, logPath, type Sink, streamSink } from "./sink.ts";
 import { StepLog } from "./step-log.ts";
 
@@ -10,38 +10,75 @@ declare module "@pi-agent/kernel" {
   }
 }
 
-/** Logs every run from now on to `stderr`, `stdout` or a file. Fails with `log_stdout`. */
+/** Logs every run from now on to `stderr`, `stdout` or a file, those of children too. Fails with `log_stdout`. */
 export function attachLog(pi: ExtensionAPI, target: string): void {
-  let sink: Sink | undefined;
-  // What is lost is known only when the extension is unloaded, and its context with it.
-  let ui: Ui | undefined;
-  const open = (ctx: Context): void => {
-    ({ ui } = ctx);
-    sink ??= openSink(pi, target, { cwd: ctx.cwd, tell: (message) => ui?.notify(message, "error") });
+  const out = new Output(pi, target);
+  const secrets = new Secrets();
+  const learnNames = () => {
+    const names = pi.service("credentials")?.names() ?? [];
+    secrets.learn(names.map((name) => process.env[name]));
   };
-  const log = new StepLog({
-    mask: createMask(pi.service("credentials")?.names() ?? []),
-    activeTools: () => pi.getActiveTools(),
-    write: (line) => sink?.write(line),
-  });
+  const watch = (agent: Watched, activeTools: () => readonly string[], parentRunId?: string): void => {
+    const write = (line: string) => out.write(line);
+    const log = new StepLog({ mask: secrets.mask, activeTools, write, parentRunId });
+    agent.on("agent_start", (event, ctx) => {
+      if (out.isClosed) return;
+      learnNames();
+      out.open(ctx);
+      log.startRun(event, ctx);
+    });
+    agent.on("provider_call", (request, next, ctx) => {
+      if (out.isClosed) return next(request);
+      secrets.learn(secretsOf(request.auth));
+      out.open(ctx);
+      return log.watchCall(request, next, ctx);
+    });
+    agent.on("turn_start", (event) => log.startTurn(event));
+    agent.on("tool_execution_start", (event) => log.startTool(event));
+    agent.on("tool_execution_end", (event) => log.endTool(event));
+    agent.on("agent_end", (event) => log.endLoop(event));
+    agent.on("agent_settled", (event) => log.endRun(event));
+    agent.on("child_created", (event) => {
+      if (!out.isClosed) watch(event.child, () => event.child.state.activeTools, event.parentRunId);
+    });
+  };
+  watch(pi, () => pi.getActiveTools());
+  pi.onDispose(() => out.close());
+}
 
-  pi.on("agent_start", (event, ctx) => {
-    open(ctx);
-    log.startRun(event, ctx);
-  });
-  pi.on("turn_start", (event) => log.startTurn(event));
-  pi.on("provider_call", (request, next, ctx) => {
-    open(ctx);
-    return log.watchCall(request, next, ctx);
-  });
-  pi.on("tool_execution_start", (event) => log.startTool(event));
-  pi.on("tool_execution_end", (event) => log.endTool(event));
-  pi.on("agent_end", (event) => log.endLoop(event));
-  pi.on("agent_settled", (event) => log.endRun(event));
-  pi.onDispose(async () => {
-    const dropped = (await sink?.close()) ?? 0;
-    if (dropped > 0) ui?.notify(`The step log ${target} lacks ${dropped} lines that could not be written.`, "warning");
-  });
+type Watched = Pick<ExtensionAPI, "on">;
+
+/** Where the lines go: opened by the first run, in its working directory. */
+class Output {
+  isClosed = false;
+  private sink: Sink | undefined;
+  // What is lost is known only when the extension is unloaded, and its context with it.
+  private ui: Ui | undefined;
+  private readonly pi: ExtensionAPI;
+  private readonly target: string;
+
+  constructor(pi: ExtensionAPI, target: string) {
+    this.pi = pi;
+    this.target = target;
+  }
+
+  open({ ui, cwd }: Context): void {
+    this.ui = ui;
+    const tell = (error: Error) => this.ui?.notify(unwritable(this.target, error), "error");
+    this.sink ??= openSink(this.pi, this.target, { cwd, tell });
+  }
+
+  write(line: string): void {
+    this.sink?.write(line);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const dropped = (await this.sink?.close()) ?? 0;
+    this.sink = undefined;
+    if (dropped === 0) return;
+    this.ui?.notify(`The step log ${this.target} lacks ${dropped} lines that could not be written.`, "warning");
+  }
 }
 
 /** Fails with `log_stdout` where standard output carries something else. */
@@ -52,10 +89,10 @@ export function assertMode(pi: ExtensionAPI, target: string, mode: string): void
   });
 }
 
-function openSink(pi: ExtensionAPI, target: string, at: { cwd: string; tell(message: string): void }): Sink {
-  if (target === "stdout") return streamSink(pi.service("stdout") ?? process.stdout);
-  if (target === "stderr") return streamSink(process.stderr);
-  return fileSink(logPath(target, at.cwd), (error) => at.tell(unwritable(target, error)));
+function openSink(pi: ExtensionAPI, target: string, at: { cwd: string; tell(error: Error): void }): Sink {
+  if (target === "stdout") return streamSink(pi.service("stdout") ?? process.stdout, (error) => at.tell(error));
+  if (target === "stderr") return streamSink(process.stderr, (error) => at.tell(error));
+  return fileSink(logPath(target, at.cwd), (error) => at.tell(error));
 }
 
 function unwritable(target: string, error: Error): string {

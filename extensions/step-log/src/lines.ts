@@ -11,7 +11,8 @@ export interface LoggedUsage {
 
 /** Each event's fields, beside `ts`, `runId`, `iteration` and `event`. Costs are US dollars. */
 export interface LoggedEvents {
-  run_start: { sessionId: string; cwd: string; model?: string; tools: string[] };
+  /** `parentRunId` is there for the run of a child agent that was made in a run. */
+  run_start: { sessionId: string; cwd: string; model?: string; tools: string[]; parentRunId?: string };
   /** `attempt` counts from 1; `purpose` is `turn`, or what a package asked for. */
   llm_call: { model: string; attempt: number; purpose: string; messages: number; estimatedTokens: number };
   /** `toolCalls` is how many the model asked for. */

@@ -1,3 +1,5 @@
+import type { ProviderAuth } from "@pi-agent/kernel";
+
 /** Takes the secrets out of a text. */
 export type Mask = (text: string) => string;
 
@@ -17,15 +19,33 @@ const SHAPES = [
   /(?<=:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}(?=@)/g,
 ];
 
-/** Makes a mask for the known shapes of secrets and for the values of these variables. */
-export function createMask(names: readonly string[], env: NodeJS.ProcessEnv = process.env): Mask {
-  const values = names.map((name) => env[name] ?? "").filter((value) => value.length >= MIN_VALUE_CHARS);
-  // The longest first: one value may hold another.
-  values.sort((a, b) => b.length - a.length);
-  return (text) => {
+/** Knows secrets, and takes them and all that has the shape of one out of texts. */
+export class Secrets {
+  /** The longest first: one may hold another. */
+  private values: string[] = [];
+
+  /** Learns what to hide beside the known shapes. */
+  learn(values: readonly (string | null | undefined)[]): void {
+    const fresh = values.filter(isSecret).filter((value) => !this.values.includes(value));
+    if (fresh.length > 0) this.values = [...new Set([...this.values, ...fresh])].sort((a, b) => b.length - a.length);
+  }
+
+  readonly mask: Mask = (text) => {
     let masked = text;
-    for (const value of values) masked = masked.replaceAll(value, HIDDEN);
+    for (const value of this.values) masked = masked.replaceAll(value, HIDDEN);
     for (const shape of SHAPES) masked = masked.replace(shape, HIDDEN);
     return masked;
   };
+}
+
+function isSecret(value: string | null | undefined): value is string {
+  return typeof value === "string" && value.length >= MIN_VALUE_CHARS;
+}
+
+const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+
+/** Lists the secrets that a provider call is made with. */
+export function secretsOf({ apiKey, headers = {} }: ProviderAuth): (string | null | undefined)[] {
+  const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
+  return [apiKey, ...named.map(([, value]) => value?.replace(/^(?:bearer|basic)\s+/i, ""))];
 }

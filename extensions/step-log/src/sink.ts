@@ -12,11 +12,36 @@ export interface Sink {
 // Lines that a slow disk has not taken yet; more are dropped rather than kept in memory.
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** Sends lines to a standard stream, or whatever is in its place. */
-export function streamSink(stream: { write(text: string): unknown }): Sink {
+interface Stream {
+  write(text: string): unknown;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  off?(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** Sends lines to a standard stream, or whatever is in its place. `onError` is told once when it takes no more. */
+export function streamSink(stream: Stream, onError: (error: Error) => void): Sink {
+  let isBroken = false;
+  let dropped = 0;
+  const fail = (error: Error) => {
+    if (!isBroken) onError(error);
+    isBroken = true;
+  };
+  // Without a listener a reader that has gone away ends the whole program.
+  stream.on?.("error", fail);
   return {
-    write: (line) => void stream.write(line),
-    close: async () => 0,
+    write(line) {
+      if (isBroken) return void dropped++;
+      try {
+        stream.write(line);
+      } catch (thrown) {
+        dropped++;
+        fail(thrown as Error);
+      }
+    },
+    async close() {
+      stream.off?.("error", fail);
+      return dropped;
+    },
   };
 }
 

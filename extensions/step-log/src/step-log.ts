@@ -22,11 +22,15 @@ export interface StepLogOptions {
   mask: Mask;
   write(line: string): void;
   /** Names of the tools that are on. */
-  activeTools(): string[];
+  activeTools(): readonly string[];
+  /** The run that a child agent was made in. */
+  parentRunId?: string;
 }
 
 // The answer is what a reader of `run_end` wants whole; this only keeps a line readable by ordinary programs.
 const MAX_ANSWER_CHARS = 1_000_000;
+// The longest that a service allows for a name or an id, and more.
+const MAX_NAME_CHARS = 200;
 
 interface RunSum {
   id: string;
@@ -43,6 +47,8 @@ interface RunSum {
 export class StepLog {
   private readonly options: StepLogOptions;
   private run: RunSum | undefined;
+  /** How often a request of `pi.complete` was sent. */
+  private readonly attempts = new WeakMap<ProviderRequest, number>();
   /** The turn's call, until its answer is there: one that outlives an abort is ended with the run. */
   private openCall: { end(message: AssistantMessage | undefined): void } | undefined;
 
@@ -66,7 +72,8 @@ export class StepLog {
       sessionId: ctx.sessionId,
       cwd: boundText(ctx.cwd, this.options.mask),
       model: ctx.model && `${ctx.model.provider}/${ctx.model.id}`,
-      tools: this.options.activeTools(),
+      tools: [...this.options.activeTools()],
+      parentRunId: this.options.parentRunId,
     });
   }
 
@@ -97,14 +104,13 @@ export class StepLog {
 
   startTool({ toolName, toolCallId, args }: HookEvent<"tool_execution_start">): void {
     const bounded = boundValue(args, this.options.mask);
-    this.log("tool_call", { tool: toolName, toolCallId, args: bounded });
+    this.log("tool_call", { ...this.nameCall(toolName, toolCallId), args: bounded });
   }
 
   endTool({ toolName, toolCallId, result, isError, durationMs }: HookEvent<"tool_execution_end">): void {
     const chars = result.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
     this.log("tool_result", {
-      tool: toolName,
-      toolCallId,
+      ...this.nameCall(toolName, toolCallId),
       isError,
       chars,
       durationMs: durationMs && round(durationMs),
@@ -129,7 +135,8 @@ export class StepLog {
     const { purpose, messages } = request;
     const model = `${request.model.provider}/${request.model.id}`;
     const isTurn = purpose === "turn";
-    const attempt = isTurn ? (this.run?.failures ?? 0) + 1 : 1;
+    const attempt = 1 + ((isTurn ? this.run?.failures : this.attempts.get(request)) ?? 0);
+    if (!isTurn) this.attempts.set(request, attempt);
     const known = isTurn ? ctx.getContextUsage()?.tokens : undefined;
     const estimatedTokens = known ?? ctx.estimateTokens(messages);
     this.log("llm_call", { model, attempt, purpose, messages: messages.length, estimatedTokens });
@@ -164,6 +171,15 @@ export class StepLog {
       if (call.isTurn) this.run.failures = stopReason === "error" ? this.run.failures + 1 : 0;
     }
     this.log("llm_response", { model, stopReason, usage, cost, toolCalls, durationMs });
+  }
+
+  /** Both are what a model wrote. */
+  private nameCall(toolName: string, toolCallId: string): { tool: string; toolCallId: string } {
+    const { mask } = this.options;
+    return {
+      tool: boundText(toolName, mask, MAX_NAME_CHARS),
+      toolCallId: boundText(toolCallId, mask, MAX_NAME_CHARS),
+    };
   }
 
   private sumUp({ turns, usage, cost, last }: RunSum) {

@@ -1,12 +1,37 @@
 import { expect, test } from "vitest";
 import { boundText, boundValue } from "../src/bound.ts";
-import { createMask } from "../src/mask.ts";
+import { Secrets, secretsOf } from "../src/mask.ts";
 
-const mask = createMask(["A", "B", "SHORT"], { A: "secret-value", B: "secret-value-longer", SHORT: "abc" });
+const secrets = new Secrets();
+secrets.learn(["secret-value", "secret-value-longer", "abc", undefined, null]);
+const { mask } = secrets;
 const open = (text: string) => text;
 
 test("values of variables are masked whole, short ones are left alone", () => {
   expect(mask("x secret-value-longer y secret-value z abc")).toBe("x *** y *** z abc");
+});
+
+test("what is learnt later is masked from then on, the longest first", () => {
+  const later = new Secrets();
+  later.learn(["long-secret"]);
+  later.learn(["long-secret-and-more", "long-secret"]);
+  expect(later.mask("long-secret-and-more, long-secret")).toBe("***, ***");
+});
+
+test("the secrets of a call are its key, and the headers that are named like one", () => {
+  const headers = {
+    Authorization: "Bearer abcdefgh-ijkl",
+    "x-api-key": "plain-key",
+    accept: "application/json",
+    cookie: null,
+  };
+  expect(secretsOf({ apiKey: "the-key-itself", headers })).toEqual([
+    "the-key-itself",
+    "abcdefgh-ijkl",
+    "plain-key",
+    undefined,
+  ]);
+  expect(secretsOf({})).toEqual([undefined]);
 });
 
 test.each([
