@@ -69,6 +69,8 @@ test("a package has one door; the cli may have a second, and the test kit one fo
     "@pi-agent/cli": [[".", "./rpc-client"], ["."]],
     // Who peers on it is compared with its version.
     "@pi-agent/kernel": [[".", "./package.json"]],
+    // The suite that every session store passes.
+    "@pi-agent/sessions": [[".", "./conformance"]],
     "@pi-agent/testing": [[".", "./provider", "./wire", "./house"]],
   };
   const doors = Object.fromEntries(packages.map(({ name, manifest }) => [name, Object.keys(manifest.exports ?? {})]));
