@@ -30,7 +30,8 @@ export function scriptedProvider(script: Script): ScriptedProvider {
   const extension: Extension = (pi) => {
     pi.register("api", "scripted", {
       async *stream(request) {
-        requests.push(request);
+        // The conversation goes on in the list that was given.
+        requests.push({ ...request, messages: [...request.messages] });
         const neutral = toNeutral(request);
         const turn = (await nextTurn(neutral)) ?? { fail: { status: 400, body: "The script has no turn left." } };
         yield* streamTurn(turn, request, JSON.stringify(neutral).length);
