@@ -1,10 +1,10 @@
 /** What the page on persistence names is there. Its screens are held by test/e2e/sessions-terminal.test.ts. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAgent } from "../../kernel/src/index.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { FLAGS as OWN_FLAGS } from "../../cli/src/flags.ts";
 import sessions from "../../extensions/sessions/src/index.ts";
+import { createAgent } from "../../kernel/src/index.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const [page = ""] = readFileSync(join(ROOT, "docs/persistence.md"), "utf8").split(

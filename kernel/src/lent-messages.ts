@@ -9,6 +9,8 @@ interface Loan {
   readonly lender: readonly Message[];
   mine?: readonly Message[];
   isOver: boolean;
+  /** Called before the copy is made. */
+  onLook(): void;
 }
 
 const LOAN = Symbol("loan");
@@ -20,15 +22,22 @@ const MESSAGES: PropertyDescriptor & ThisType<Required<Lent>> = {
   enumerable: true,
   get() {
     const loan = this[LOAN];
-    return loan.mine ?? (loan.isOver ? loan.lender : (loan.mine = [...loan.lender]));
+    if (loan.mine) return loan.mine;
+    if (loan.isOver) return loan.lender;
+    loan.onLook();
+    return (loan.mine = [...loan.lender]);
   },
   set(messages: readonly Message[]) {
     this[LOAN].mine = messages;
   },
 };
 
-export function lend(request: Omit<ProviderRequest, "messages">, messages: readonly Message[]): ProviderRequest {
-  const loan: Loan = { lender: messages, mine: undefined, isOver: false };
+export function lend(
+  request: Omit<ProviderRequest, "messages">,
+  messages: readonly Message[],
+  onLook: () => void,
+): ProviderRequest {
+  const loan: Loan = { lender: messages, mine: undefined, isOver: false, onLook };
   Object.defineProperty(request, LOAN, { value: loan });
   return Object.defineProperty(request, "messages", MESSAGES) as ProviderRequest;
 }

@@ -38,6 +38,7 @@ class Proposal {
   }
 
   get context() {
+    this.#core.transcript.sealProjected();
     return preview(this.#core, this.#drafts);
   }
 

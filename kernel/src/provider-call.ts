@@ -15,7 +15,7 @@ import { FAULT, heard } from "./points.ts";
 import type { Run, Wait } from "./run.ts";
 import { ANSWER_BLOCKS, blocksProblem, shapeProblem } from "./shapes.ts";
 import { emptyUsage, wholeUsage } from "./tokens.ts";
-import { isRecord, seal, toJson } from "./values.ts";
+import { copyPlain, isRecord, seal, toJson } from "./values.ts";
 
 /** Pi's default for the same setting. */
 const IDLE_TIMEOUT_MS = 300_000;
@@ -175,8 +175,10 @@ function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
     cacheRetention: ask.cacheRetention,
     signal: ask.signal,
     fetch: core.host.fetch,
-    async onPayload(payload) {
-      const event = { type: "before_provider_request", runId, turnIndex, payload };
+    async onPayload(given) {
+      if (!heard(at.before_provider_request)) return given;
+      // A provider sends parts of it again.
+      const event = { type: "before_provider_request", runId, turnIndex, payload: copyPlain(given) };
       await core.hooks.ask(at.before_provider_request, event, (answer) => {
         if (answer !== undefined && answer !== FAULT) event.payload = answer;
       });
@@ -197,7 +199,9 @@ function toRequest(core: Core, ask: Ask, auth: ProviderAuth): ProviderRequest {
         }
       : undefined,
   };
-  return heard(at.provider_call) ? lend(request, ask.messages) : Object.assign(request, { messages: ask.messages });
+  return heard(at.provider_call)
+    ? lend(request, ask.messages, () => core.transcript.sealProjected())
+    : Object.assign(request, { messages: ask.messages });
 }
 
 /** How long a provider may send nothing, in milliseconds: the setting, where 0 and "disabled" mean for ever. */

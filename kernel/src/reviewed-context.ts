@@ -14,7 +14,7 @@ const FEW = 8;
  * one goes on.
  */
 export async function reviewContext(core: Core, run: Run, projected: readonly Message[]): Promise<readonly Message[]> {
-  const event = new ContextEvent(run, projected);
+  const event = new ContextEvent(run, projected, () => core.transcript.sealProjected());
   await core.hooks.ask(core.hooks.at.context, event, (answer) => {
     if (answer === FAULT) event.drop();
     else event.take(core, isRecord(answer) ? answer.messages : event.touched);
@@ -29,8 +29,10 @@ class ContextEvent {
   readonly turnIndex: number;
   #good: readonly Message[];
   #mine: Message[] | undefined;
+  readonly #onLook: () => void;
 
-  constructor(run: Run, projected: readonly Message[]) {
+  constructor(run: Run, projected: readonly Message[], onLook: () => void) {
+    this.#onLook = onLook;
     this.runId = run.id;
     this.turnIndex = run.turnIndex;
     this.#good = projected;
@@ -38,7 +40,9 @@ class ContextEvent {
 
   /** A copy is made for the first handler that looks, and only then. */
   get messages(): Message[] {
-    return (this.#mine ??= [...this.#good]);
+    if (this.#mine) return this.#mine;
+    this.#onLook();
+    return (this.#mine = [...this.#good]);
   }
 
   /** What a handler that returned nothing may have changed in place. */

@@ -37,8 +37,10 @@ export class TranscriptTree implements Transcript {
   private idCount = 0;
   /** What was loaded: its ids are not given again. */
   private stored: readonly Entry[] = [];
-  /** Stored entries that nobody was given yet, and that are not sealed: most of a compacted session never are. */
+  /** Stored entries that are not sealed: nobody but a provider has seen them, and most of a compacted session nobody. */
   private unsealed: readonly Entry[] = [];
+  /** The projection whose stored messages are sealed; what comes later is from the start. */
+  private sealed: Projection | undefined;
 
   constructor(projectors: (type: string) => Projector | undefined) {
     this.projectors = projectors;
@@ -180,20 +182,27 @@ export class TranscriptTree implements Transcript {
 
   private projectionOf(path: readonly Entry[]): Projection {
     const since = sinceCompaction(path);
-    this.sealStored(new Set(since.visible));
+    // Who converts messages tells by this which of them are to stay.
+    if (this.unsealed.length > 0) {
+      for (const entry of since.visible) if (entry.type === "message") Object.freeze(entry.message);
+    }
     return new Projection(since, this.projectors);
   }
 
-  /** Seals what is given to somebody: these stored entries, or all. */
-  sealStored(given?: ReadonlySet<Entry>): this {
-    if (this.unsealed.length === 0) return this;
-    const left: Entry[] = [];
-    for (const entry of this.unsealed) {
-      if (given && !given.has(entry)) left.push(entry);
-      else seal(entry);
-    }
-    this.unsealed = left;
+  /** Seals all that was stored, before it is given to somebody who may change it. */
+  sealStored(): this {
+    for (const entry of this.unsealed) seal(entry);
+    this.unsealed = [];
     return this;
+  }
+
+  /** Seals what of it is projected. */
+  sealProjected(): void {
+    if (this.unsealed.length === 0) return;
+    const messages = this.project();
+    if (this.sealed === this.projection) return;
+    for (const message of messages) seal(message);
+    this.sealed = this.projection;
   }
 
   source(message: Message): string | undefined {
@@ -258,7 +267,7 @@ function viewOf(tree: TranscriptTree): Transcript {
     path: (leaf) => tree.sealStored().path(leaf),
     children: (id) => tree.sealStored().children(id),
     findLast: (type, matches) => tree.findLast(type, matches),
-    project: (leaf) => [...tree.project(leaf)],
+    project: (leaf) => [...tree.sealStored().project(leaf)],
     source: (message) => tree.source(message),
   };
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { HookTable } from "../src/hooks.ts";
-import { createAgent, currentOwner, type ExtensionAPI, type Owner } from "../src/index.ts";
+import { createAgent, currentOwner, type ExtensionAPI, type Message, type Owner } from "../src/index.ts";
 import { calls, outline, record, resultTexts, scripted, text, tool } from "./scripted.ts";
 
 const owner = (name: string): Owner => ({ name, scope: "inline" });
@@ -334,4 +334,42 @@ test("E5: what a handler of message_end gets is frozen, tool results too", async
     void pi.on("message_end", ({ message }) => void frozen.push(Object.isFrozen(message)));
   await createAgent({ extensions: [scripted(calls(["1", "a"])), tool("a"), looker] }).run("go");
   expect(frozen).toEqual([true, true, true, true]);
+});
+
+test("what before_provider_request changes in place is sent, and nothing of what the provider keeps", async () => {
+  const kept = { messages: [{ content: "as it was" }] };
+  const sent: unknown[] = [];
+  const provider = scripted();
+  const sender = (pi: ExtensionAPI) =>
+    void pi.on("provider_call", async function* (request, next) {
+      sent.push(await request.onPayload(kept));
+      yield* next(request);
+    });
+  const spoiler = (pi: ExtensionAPI) =>
+    void pi.on("before_provider_request", ({ payload }) => {
+      (payload as typeof kept).messages[0]!.content = "changed";
+    });
+  await createAgent({ extensions: [provider, sender, spoiler] }).run("go");
+  expect([sent, kept]).toEqual([[{ messages: [{ content: "changed" }] }], { messages: [{ content: "as it was" }] }]);
+});
+
+test("stored messages are sealed when a handler looks at them, in context and around the call", async () => {
+  const seen: boolean[] = [];
+  const isSealed = ({ messages }: { messages: readonly Message[] }) =>
+    messages.every(({ content }) => typeof content === "string" || content.every((block) => Object.isFrozen(block)));
+  const looker = (pi: ExtensionAPI) => {
+    pi.on("context", (event) => void seen.push(isSealed(event)));
+    pi.on("provider_call", (request, next) => (seen.push(isSealed(request)), next(request)));
+  };
+  const entry = {
+    type: "message" as const,
+    id: "00000001",
+    parentId: null,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    message: { role: "user" as const, content: [{ type: "text" as const, text: "stored" }], timestamp: 1 },
+  };
+  const agent = createAgent({ extensions: [scripted(), looker], entries: [entry] });
+  await agent.input("go");
+  await agent.settled();
+  expect(seen).toEqual([true, true]);
 });

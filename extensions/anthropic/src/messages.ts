@@ -17,15 +17,7 @@ import type {
   ToolCall,
   ToolResultMessage,
 } from "@pi-agent/kernel";
-import {
-  type ConverterSteps,
-  createConverter,
-  frozen,
-  PLAIN_64,
-  placedBlocks,
-  toAlphabet,
-  toParts,
-} from "@pi-agent/wire";
+import { type ConverterSteps, createConverter, PLAIN_64, placedBlocks, toAlphabet, toParts } from "@pi-agent/wire";
 import { TOOL_NAME } from "./tools.ts";
 
 /** Stands before an answer whose beginning was cut off: the API starts with the user. */
@@ -36,9 +28,7 @@ const BEGINNING: MessageParam = Object.freeze({
 
 type Blocks = readonly ContentBlockParam[];
 
-const toBlocks = (message: Message, model: Model): Blocks => frozen(blocksOf(message, model));
-
-function blocksOf(message: Message, model: Model): Blocks {
+function toBlocks(message: Message, model: Model): Blocks {
   if (message.role === "assistant") return answerToBlocks(message, model);
   if (message.role === "toolResult") return [resultToBlock(message, model)];
   return toParts(message.content, model).map(partToBlock);
@@ -51,7 +41,7 @@ interface State {
   ids: IdCounts;
 }
 
-/** Converts a conversation. The list that it returns is fresh; the messages in it are remembered and frozen. */
+/** Converts a conversation. The list that it returns is fresh; the messages in it are remembered. */
 export const toMessages = createConverter(stepsWith(toBlocks));
 
 /** As `toMessages`, with the thinking of earlier answers left out. */

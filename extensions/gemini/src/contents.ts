@@ -10,16 +10,7 @@ import type {
   ToolCall,
   ToolResultMessage,
 } from "@pi-agent/kernel";
-import {
-  createConverter,
-  frozen,
-  isOwnAnswer,
-  joinText,
-  PLAIN_64,
-  placedBlocks,
-  toAlphabet,
-  toParts,
-} from "@pi-agent/wire";
+import { createConverter, isOwnAnswer, joinText, PLAIN_64, placedBlocks, toAlphabet, toParts } from "@pi-agent/wire";
 import { isGemini3, mayWantSignatures } from "./model-version.ts";
 import { TOOL_NAME } from "./tools.ts";
 
@@ -43,9 +34,7 @@ interface Converted {
   images?: readonly Part[];
 }
 
-const convert = (message: Message, model: Model): Converted => frozen(convertMessage(message, model));
-
-function convertMessage(message: Message, model: Model): Converted {
+function convert(message: Message, model: Model): Converted {
   if (message.role === "assistant") return { parts: signCalls(answerToParts(message, model), model) };
   if (message.role === "toolResult") return resultToParts(message, model);
   return { parts: toParts(message.content, model).map(toPart) };
@@ -57,7 +46,7 @@ interface State {
   results: { parts: Part[]; images: Part[] } | undefined;
 }
 
-/** Converts a conversation. The list that it returns is fresh; what is in it is remembered and frozen. */
+/** Converts a conversation. The list that it returns is fresh; what is in it is remembered. */
 export const toContents = createConverter<State, Content[]>({
   start: () => ({ contents: [], results: undefined }),
   add(state, message, model) {

@@ -11,16 +11,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@pi-agent/kernel";
-import {
-  answerBlocks,
-  createConverter,
-  frozen,
-  isOwnAnswer,
-  joinText,
-  PLAIN_64,
-  toAlphabet,
-  toParts,
-} from "@pi-agent/wire";
+import { answerBlocks, createConverter, isOwnAnswer, joinText, PLAIN_64, toAlphabet, toParts } from "@pi-agent/wire";
 import { type ChatCompat, type Target, targetOf } from "./compat.ts";
 import { imageUrl } from "./http.ts";
 
@@ -52,7 +43,7 @@ interface State {
   isAfterResult: boolean;
 }
 
-/** Makes the `messages` of a request: a fresh list of messages that are remembered and frozen. */
+/** Makes the `messages` of a request: a fresh list of messages that are remembered. */
 export function toChatMessages(request: ProviderRequest): JsonObject[] {
   const { messages, systemPrompt } = request;
   const target = targetOf(request);
@@ -65,9 +56,7 @@ function systemRole({ model, compat }: Target): string {
   return model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
 }
 
-const convert = (message: Message, target: Target) => frozen(pieceOf(message, target));
-
-function pieceOf(message: Message, target: Target): Piece {
+function convert(message: Message, target: Target): Piece {
   switch (message.role) {
     case "user":
     case "custom":

@@ -12,27 +12,16 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@pi-agent/kernel";
-import {
-  createConverter,
-  frozen,
-  isOwnAnswer,
-  joinText,
-  PLAIN_64,
-  placedBlocks,
-  toAlphabet,
-  toParts,
-} from "@pi-agent/wire";
+import { createConverter, isOwnAnswer, joinText, PLAIN_64, placedBlocks, toAlphabet, toParts } from "@pi-agent/wire";
 import { type Target, targetOf } from "./compat.ts";
 import { imageUrl, readObject } from "./http.ts";
 
-/** Makes the `input` of a request: a fresh list of items that are remembered and frozen. */
+/** Makes the `input` of a request: a fresh list of items that are remembered. */
 export function toInput(request: ProviderRequest): JsonObject[] {
   return convertAll(request.messages, targetOf(request));
 }
 
-const convert = (message: Message, target: Target) => frozen(itemsOf(message, target));
-
-function itemsOf(message: Message, target: Target): readonly JsonObject[] {
+function convert(message: Message, target: Target): readonly JsonObject[] {
   switch (message.role) {
     case "user":
     case "custom":

@@ -72,12 +72,3 @@ function withoutSignature(call: ToolCall): ToolCall {
   delete copy.thoughtSignature;
   return copy;
 }
-
-/** Freezes what a message became: a converter goes on from it at the next turn, and hooks see it before. */
-export function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const part of Object.values(value)) frozen(part);
-  }
-  return value;
-}

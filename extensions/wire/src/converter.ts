@@ -66,7 +66,7 @@ function pairCalls<S, T, C>(steps: ConverterSteps<S, T, C>) {
 }
 
 function missingResult({ id, name }: ToolCall): ToolResultMessage {
-  // Frozen, so that what it becomes is remembered frozen, too.
+  // Frozen as a stored one is, so that what it becomes is remembered.
   return Object.freeze({
     role: "toolResult" as const,
     toolCallId: id,

@@ -1,7 +1,6 @@
 export { type Answer, type BlockKey, createAnswer } from "./answer.ts";
 export {
   answerBlocks,
-  frozen,
   isOwnAnswer,
   joinText,
   placedBlocks,
