@@ -36,6 +36,8 @@ const command: UserConfig = {
 };
 
 const DOORS: Readonly<Record<string, Record<string, string>>> = {
+  "extensions/postgres": { index: "src/index.ts", worker: "src/worker.ts" },
+  "extensions/sessions": { index: "src/index.ts", conformance: "src/conformance.ts" },
   "test/kit": { index: "src/index.ts", provider: "src/provider.ts", wire: "src/wire.ts" },
   "test/attack-kit": { index: "src/index.ts", "sdk-process": "src/pi/sdk-process.ts" },
 };

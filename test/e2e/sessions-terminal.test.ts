@@ -44,7 +44,7 @@ function createReader({ path, agentDir }: Workbench) {
       .replaceAll(/--[\w-]*-project--/g, "--home-you-project--")
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/g, "2026-03-02T09-14-07-512Z")
       .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d\b/g, "2026-03-02 09:20")
-      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?\b/g, (id) =>
+      .replaceAll(/(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?\b/g, (id) =>
         stand(id.slice(0, 13), (n) => `019cad${String(n).padStart(2, "0")}-5d1e`).concat(
           id.length > 13 ? "-7c3a-9f4b-2d8e6a107c55" : "",
         ),
@@ -63,11 +63,11 @@ test("one whole journey at a terminal: back in the tree, a summary, a label, a f
   await using bench = await openWorkbench(answer as never);
   const page = await readPage();
   const read = createReader(bench);
-  const sees = async (terminal: TestTerminal, end: RegExp, from: string) => {
+  // What is on the screen since `from`, and what is typed at its end, is on the page.
+  const sees = async (terminal: TestTerminal, end: RegExp, from: string, typed = "") => {
     const screen = await terminal.sees(end);
     const shown = read(screen.slice(screen.lastIndexOf(from)).replace(/\n>$/, ""));
-    if (process.env.SHOW_SCREENS) console.log(`${shown}\n=====`);
-    else expect(page).toContain(`\n${shown}\n`);
+    expect(page).toContain(`\n${shown}${typed}\n`);
   };
   {
     await using terminal = await converse(bench);
@@ -77,7 +77,7 @@ test("one whole journey at a terminal: back in the tree, a summary, a label, a f
     await terminal.type("wait longer each time", "Enter");
     await terminal.sees(/4 seconds\.\n>$/);
     await terminal.type("/tree", "Enter");
-    await sees(terminal, QUESTION, "> /tree");
+    await sees(terminal, QUESTION, "> /tree", " 3");
     await terminal.type("3", "Enter");
     await terminal.sees(/Keep a summary[^>]+Number:$/);
     await terminal.type("2", "Enter");
@@ -96,7 +96,7 @@ test("one whole journey at a terminal: back in the tree, a summary, a label, a f
     await terminal.type("", "Enter");
     await terminal.sees(/stays where it is\.\n>$/);
     await terminal.type("/fork", "Enter");
-    await sees(terminal, QUESTION, "> /fork");
+    await sees(terminal, QUESTION, "> /fork", " 2");
     await terminal.type("2", "Enter");
     await terminal.sees(/\n> use p-retry instead$/);
     await sees(terminal, /\n> use p-retry instead$/, "A session of its own");
@@ -127,4 +127,23 @@ test("one whole journey at a terminal: back in the tree, a summary, a label, a f
     await terminal.ended();
   }
   expect(await readSessions(bench.agentDir)).toHaveLength(2);
+});
+
+test("without a conversation: --export writes, --fork goes on with a copy, pi sessions lists, --resume says what to type", async () => {
+  await using bench = await openWorkbench(answer as never);
+  await bench.ask("retry the download", "--name", "Downloads").done;
+  const [[header] = []] = await readSessions(bench.agentDir);
+  const id = String(header?.id);
+  const exported = await bench.pi(["--export", id, "page.html"]).done;
+  expect(exported).toMatchObject({ code: 0, stdout: `${join(bench.path, "page.html")}\n`, stderr: "" });
+  expect(await readFile(join(bench.path, "page.html"), "utf8")).toContain("It tries three times now.");
+  const forked = await bench.ask("wait longer each time", "--fork", id).done;
+  expect(forked).toMatchObject({ code: 0, stdout: "It waits 1, 2 and 4 seconds.\n" });
+  const listed = await bench.pi(["sessions", "list", "--json"]).done;
+  expect(JSON.parse(listed.stdout)).toHaveLength(2);
+  const resumed = await bench.ask("go on", "--resume").done;
+  expect(resumed.code).not.toBe(0);
+  expect(resumed.stderr).toMatch(/^error: --resume asks .+\n {2}try: .+--session .+--continue/m);
+  const asked = await bench.ask("/fork", "--continue").done;
+  expect(asked.stderr).toMatch(/\n {2}why: in mode print nobody can be asked\n {2}try: \/fork /);
 });

@@ -1,20 +1,26 @@
 import type { ExtensionAPI } from "@pi-agent/kernel";
+import { registerCommands } from "./commands/register.ts";
 import { FLAGS } from "./flags.ts";
 import { declareHooks } from "./hooks.ts";
 import { SessionKeeper } from "./keeper.ts";
 import { createService } from "./service.ts";
+import { FILES, MEMORY } from "./stores.ts";
 
 export type { TreePreparation } from "./hooks.ts";
 export type { CurrentSession } from "./keeper.ts";
 export type { SessionInfo } from "./list.ts";
 export type { SessionHeader } from "./record.ts";
 export type { OpenedSession, SessionsService } from "./service.ts";
+export type { Claim, Holder, SessionSink, SessionStore, StoredSession } from "./store.ts";
 
-/** Keeps sessions in files: selects one at the start, writes what is appended, and provides the service `sessions`. */
+/** Keeps sessions: selects one at the start, hands what is appended to every store, and provides the service `sessions`. */
 export default function sessions(pi: ExtensionAPI): void {
   const keeper = new SessionKeeper(pi);
   for (const [name, flag] of Object.entries(FLAGS)) pi.registerFlag(name, flag);
   declareHooks(pi);
+  registerCommands(pi, keeper);
+  pi.register("session-store", FILES, keeper.files);
+  pi.register("session-store", MEMORY, keeper.memory);
   pi.register("service", "sessions", createService(pi, keeper));
 
   pi.on("session_select", ({ flags }, ctx) => keeper.select(flags, ctx));

@@ -10,6 +10,8 @@ export interface SessionPlace {
   root: string;
 }
 
+// File systems take 255 bytes; the time and the endings take up to 60.
+const MAX_NAMED_CHARS = 128;
 const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 /** Finds where sessions of `cwd` are kept. `chosen`: a folder that the person chose instead. */
@@ -31,9 +33,14 @@ export function folderName(cwd: string): string {
   return `--${cwd.replace(/^[/\\]/, "").replaceAll(/[/\\:]/g, "-")}--`;
 }
 
-/** The name of a session's file. An id that could lead elsewhere is not part of it. */
+/** The name of a session's file. An id that could lead elsewhere, or is too long for a name, is not part of it. */
 export function fileName(id: string, timestamp: string): string {
-  return `${timestamp.replaceAll(/[:.]/g, "-")}_${isSessionId(id) ? id : newSessionId()}.jsonl`;
+  return `${timestamp.replaceAll(/[^0-9A-Za-z]/g, "-")}_${isNameable(id) ? id : newSessionId()}.jsonl`;
+}
+
+/** Tells whether an id may be part of a file's name. */
+export function isNameable(id: string): boolean {
+  return isSessionId(id) && id.length <= MAX_NAMED_CHARS;
 }
 
 /** Tells whether an id may be given by a person: letters, digits, and `. _ -` inside. */

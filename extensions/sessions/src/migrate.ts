@@ -1,5 +1,6 @@
 import { type Problem, placeId, type RawRecord } from "./record.ts";
 import { mendShape } from "./shape.ts";
+import { isSound } from "./sound.ts";
 
 /**
  * Brings the records of a file to version 3 and into shape, and leaves the header out.
@@ -13,19 +14,26 @@ export function migrate(
 ): RawRecord[] {
   const { version, headerAt, problems } = from;
   const linked = version < 2 ? link(records) : records;
-  return linked.filter((record, place) => {
-    if (place === headerAt) return false;
-    if (record.type === "session") {
-      problems.push({ kind: "foreign" });
-      return false;
-    }
-    renameRole(record);
-    const shape = mendShape(record);
-    const entryId = typeof record.id === "string" ? record.id : undefined;
-    if (shape === "unusable") problems.push({ kind: record.type === "message" ? "bad_message" : "bad_entry", entryId });
-    else if (shape === "mended") problems.push({ kind: "bad_shape", entryId });
-    return shape !== "unusable";
-  });
+  const kept: RawRecord[] = [];
+  for (let place = 0; place < linked.length; place++) {
+    const record = linked[place]!;
+    if (isSound(record) || (place !== headerAt && isMended(record, problems))) kept.push(record);
+  }
+  return kept;
+}
+
+/** Mends what can be mended, and tells it; `false` for what is to be left out. */
+function isMended(record: RawRecord, problems: Problem[]): boolean {
+  if (record.type === "session") {
+    problems.push({ kind: "foreign" });
+    return false;
+  }
+  renameRole(record);
+  const shape = mendShape(record);
+  const entryId = typeof record.id === "string" ? record.id : undefined;
+  if (shape === "unusable") problems.push({ kind: record.type === "message" ? "bad_message" : "bad_entry", entryId });
+  else if (shape === "mended") problems.push({ kind: "bad_shape", entryId });
+  return shape !== "unusable";
 }
 
 function link(records: readonly RawRecord[]): RawRecord[] {

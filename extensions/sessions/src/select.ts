@@ -7,6 +7,7 @@ import { findById, findNewest } from "./list.ts";
 import { fileName, findPlace, isPath, isSessionId, newSessionId, type SessionPlace } from "./location.ts";
 import { sessionError } from "./problems.ts";
 import { readSession } from "./read.ts";
+import type { Holder } from "./store.ts";
 
 /** Flags by name, however they are kept. */
 export interface Flags {
@@ -21,6 +22,10 @@ export interface Session extends ParsedSession {
   sizeBytes?: number;
   /** Its entries come from elsewhere, and are written without waiting for another one. */
   isUnsaved?: boolean;
+  /** It was read from a store that is none of files. */
+  isStored?: boolean;
+  /** Who writes to it, where somebody else does. */
+  holder?: Holder;
 }
 
 export interface SelectOptions {
@@ -128,7 +133,8 @@ function inOwnFolder(session: Session, cwd: string): Session {
   );
 }
 
-function assertUsable(id: string, flags: Flags): void {
+/** Fails with `flag_conflict`, `flag_value` where `--session-id` cannot be taken. */
+export function assertUsable(id: string, flags: Flags): void {
   const other = ["session", "continue"].find((name) => flags.get(name));
   if (other) {
     throw sessionError("flag_conflict", `--session-id and --${other} both name a session.`, "Give one of them.");
@@ -141,7 +147,8 @@ function assertUsable(id: string, flags: Flags): void {
   );
 }
 
-function textOf(flags: Flags, name: string): string | undefined {
+/** The text that a flag was given, if it was given one. */
+export function textOf(flags: Flags, name: string): string | undefined {
   const value = flags.get(name);
   return typeof value === "string" ? value : undefined;
 }

@@ -7,7 +7,7 @@ import type { Session } from "./select.ts";
 /** A session for `agent.open`. */
 export interface OpenedSession {
   id: string;
-  /** Where it was held. */
+  /** Where it goes on: where it was held, or where the person is when it comes from another machine. */
   cwd: string;
   entries: readonly Entry[];
   header: SessionHeader;
@@ -22,10 +22,15 @@ export interface SessionsService {
   /** Lists the sessions of a working directory, or of all, newest first, from the heads and tails of their files. */
   list(cwd?: string): Promise<SessionInfo[]>;
   /**
-   * Reads a session file. It becomes the current one when the agent is opened with its id.
-   * Fails with `session_unreadable`, `session_invalid`.
+   * Reads a session by its file or its id, for the agent to go on with: it becomes the current one when the agent is
+   * opened with its id. Where somebody else writes to it, a person is asked whether to copy or only read it.
+   * Fails with `session_unreadable`, `session_invalid`, `session_not_found`, `session_in_use`.
    */
-  open(path: string): Promise<OpenedSession>;
+  open(reference: string): Promise<OpenedSession>;
+  /** Reads a session by its file or its id, to look at it. Fails as `open` does, but for `session_in_use`. */
+  read(reference: string): Promise<OpenedSession>;
+  /** Deletes a session; answers whether there was one. Fails with `session_in_use`. */
+  remove(id: string): Promise<boolean>;
   /**
    * Begins a session: empty, or with entries of another one, which are written at once. It becomes the current one when
    * the agent is opened with its id.
@@ -49,13 +54,16 @@ export function createService(pi: ExtensionAPI, keeper: SessionKeeper): Sessions
     get current() {
       return keeper.current;
     },
-    list: async (cwd) => keeper.list(cwd),
-    open: async (path) => toOpened(keeper.open(path)),
-    create: async (given) => toOpened(keeper.create(given)),
+    list: (cwd) => keeper.list(cwd),
+    open: async (reference) => toOpened(keeper, await keeper.open(reference)),
+    read: async (reference) => toOpened(keeper, await keeper.read(reference)),
+    remove: (id) => keeper.remove(id),
+    create: async (given) => toOpened(keeper, keeper.create(given)),
     fire: (hook, event) => pi.dispatch(hook, event),
   };
 }
 
-function toOpened({ header, entries, problems, file }: Session): OpenedSession {
-  return { id: header.id, cwd: header.cwd, entries, header, file, problems };
+function toOpened(keeper: SessionKeeper, session: Session): OpenedSession {
+  const { header, entries, problems, file } = session;
+  return { id: header.id, cwd: keeper.placeFor(session), entries, header, file, problems };
 }

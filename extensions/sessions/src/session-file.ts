@@ -10,10 +10,12 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  existsSync,
   fdatasync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  linkSync,
   mkdirSync,
   openSync,
   readSync,
@@ -23,7 +25,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { peekHead } from "./peek.ts";
+import { peekHeader } from "./peek.ts";
 
 /** `new`: empty, it wants its header. `grown`: another program appended. `lost`: removed, replaced or cut. */
 export type FileState = "new" | "same" | "grown" | "lost";
@@ -37,14 +39,16 @@ const CHUNK_CHARS = 4 * 1024 * 1024;
 
 export class SessionFile {
   readonly path: string;
+  private readonly id: string | undefined;
   private fd: number | undefined;
   private sizeBytes: number | undefined;
   private isMidLine = false;
   private isNameOnDisk = true;
 
-  /** `sizeBytes`: what it measured when it was read; `undefined` when there is no file. */
-  constructor(path: string, sizeBytes: number | undefined) {
+  /** `id`: whose file it must be, where another session may have the name. `sizeBytes`: what it measured when it was read; `undefined` when there is no file. */
+  constructor({ path, id, sizeBytes }: { path: string; id?: string; sizeBytes?: number }) {
     this.path = path;
+    this.id = id;
     this.sizeBytes = sizeBytes;
   }
 
@@ -65,34 +69,39 @@ export class SessionFile {
     return size > expected ? "grown" : "same";
   }
 
-  /** Appends lines, in one write, after `check`. Throws what the file system says. */
-  append(lines: string): void {
+  /** Appends lines, as few writes as there can be, after `check`. Throws what the file system says. */
+  append(lines: Iterable<string>): void {
     const fd = this.fd!;
     const from = this.sizeBytes!;
-    const bytes = Buffer.from(this.isMidLine ? `\n${lines}` : lines);
-    let done = 0;
+    const written = { bytes: 0 };
     try {
-      while (done < bytes.length) done += writeSync(fd, bytes, done);
+      writeAll(fd, this.isMidLine ? withLineFeed(lines) : lines, written);
     } catch (error) {
-      if (done > 0 && fstatSync(fd).size === from + done) ftruncateSync(fd, from);
+      if (written.bytes > 0 && fstatSync(fd).size === from + written.bytes) ftruncateSync(fd, from);
       throw error;
     }
-    this.sizeBytes = from + bytes.length;
+    this.sizeBytes = from + written.bytes;
     this.isMidLine = false;
+  }
+
+  /** Makes the file with all that is in it: nobody sees a half of it. Fails where there is one already. */
+  begin(lines: Iterable<string>): void {
+    const { fd, draft, sizeBytes } = this.draft(lines);
+    try {
+      claimName(draft, this.path);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(draft, { force: true });
+      throw error;
+    }
+    this.take(fd, sizeBytes);
   }
 
   /** Writes the whole file anew; answers where a copy of what was there is. Throws what the file system says. */
   replace(lines: Iterable<string>): string | undefined {
-    this.close();
-    mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
-    const draft = `${this.path}.${process.pid}.tmp`;
-    const { O_RDWR, O_APPEND, O_CREAT, O_TRUNC } = constants;
-    const fd = openSync(draft, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, FILE_MODE);
-    let sizeBytes: number;
+    const { fd, draft, sizeBytes } = this.draft(lines);
     let copy: string | undefined;
     try {
-      sizeBytes = writeAll(fd, lines);
-      fsyncSync(fd);
       copy = this.copyAside();
       renameSync(draft, this.path);
     } catch (error) {
@@ -100,10 +109,7 @@ export class SessionFile {
       rmSync(draft, { force: true });
       throw error;
     }
-    this.fd = fd;
-    this.sizeBytes = sizeBytes;
-    this.isMidLine = false;
-    this.isNameOnDisk = false;
+    this.take(fd, sizeBytes);
     return copy;
   }
 
@@ -129,9 +135,36 @@ export class SessionFile {
     if (fd !== undefined) closeSync(fd);
   }
 
-  /** Tells whether the file is a session: it has a header. */
+  /** Tells whether the file is a session, and the right one: by its header. */
   hasHeader(): boolean {
-    return peekHead(this.path) !== undefined;
+    const header = peekHeader(this.path);
+    return header !== undefined && (this.id === undefined || header.id === this.id);
+  }
+
+  /** Writes a file beside it, down to the disk. */
+  private draft(lines: Iterable<string>): { fd: number; draft: string; sizeBytes: number } {
+    this.close();
+    mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
+    const draft = `${this.path}.${process.pid}.tmp`;
+    const { O_RDWR, O_APPEND, O_CREAT, O_TRUNC } = constants;
+    const fd = openSync(draft, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, FILE_MODE);
+    const written = { bytes: 0 };
+    try {
+      writeAll(fd, lines, written);
+      fsyncSync(fd);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(draft, { force: true });
+      throw error;
+    }
+    return { fd, draft, sizeBytes: written.bytes };
+  }
+
+  private take(fd: number, sizeBytes: number): void {
+    this.fd = fd;
+    this.sizeBytes = sizeBytes;
+    this.isMidLine = false;
+    this.isNameOnDisk = false;
   }
 
   /** Where another program has begun this session meanwhile, its file is joined. */
@@ -204,20 +237,37 @@ export class SessionFile {
   }
 }
 
-/** Writes lines of any number; answers how many bytes they were. */
-function writeAll(fd: number, lines: Iterable<string>): number {
-  let sizeBytes = 0;
+/** Writes lines of any number, and counts the bytes as it goes. */
+function writeAll(fd: number, lines: Iterable<string>, written: { bytes: number }): void {
   let chunk = "";
   const write = () => {
     const bytes = Buffer.from(chunk);
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-    sizeBytes += bytes.length;
+    for (let done = 0; done < bytes.length; ) {
+      const count = writeSync(fd, bytes, done);
+      done += count;
+      written.bytes += count;
+    }
     chunk = "";
   };
   for (const line of lines) {
     chunk += line;
     if (chunk.length >= CHUNK_CHARS) write();
   }
-  write();
-  return sizeBytes;
+  if (chunk !== "") write();
+}
+
+function* withLineFeed(lines: Iterable<string>): Generator<string> {
+  yield "\n";
+  yield* lines;
+}
+
+/** Gives a finished file its name, where nobody has it. Not every file system can link. */
+function claimName(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST" || existsSync(path)) throw error;
+    return renameSync(draft, path);
+  }
+  rmSync(draft, { force: true });
 }

@@ -225,6 +225,11 @@ describe("F112 results before their call, dropped entries, out-of-order writes",
       ["user", "assistant", "toolResult"],
     ],
     ["the result is missing", [user, asks], ["user", "assistant", "toolResult"]],
+    [
+      "a user message came between the call and its result",
+      [user, asks, message("u2", "c"), result("r", "u2", "yes")],
+      ["user", "assistant", "toolResult", "user"],
+    ],
   ])("%s", async (_name, entries, roles) => {
     const path = join(cwd, "s.jsonl");
     writeFileSync(path, lines(header({ cwd }), ...entries));

@@ -42,8 +42,9 @@ export async function startAgent(given: {
   turns?: (() => Turn)[];
   extensions?: Extension[];
   settings?: Record<string, unknown>;
+  host?: Partial<Host>;
 }): Promise<{ agent: Agent; notices: Notice[]; begin: () => Promise<void> }> {
-  const { cwd, flags = {}, turns = [], extensions = [], settings = {} } = given;
+  const { cwd, flags = {}, turns = [], extensions = [], settings = {}, host: more = {} } = given;
   const notices: Notice[] = [];
   const flagMap = new Map(Object.entries(flags));
   const host: Partial<Host> = {
@@ -51,6 +52,7 @@ export async function startAgent(given: {
     flags: flagMap,
     ui: { notify: (text: string, level = "info") => void notices.push({ text, level }) } as Host["ui"],
     settings: { get: (key) => settings[key] as never, set: async () => {}, onChange: () => () => {} },
+    ...more,
   };
   const model = scriptedProvider(() => turns.shift()?.() ?? { text: "done" });
   const agent = createAgent({ extensions: [sessions, model, ...extensions], host });

@@ -10,13 +10,15 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Entry } from "@pi-agent/kernel";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { FileStore } from "../src/file-store.ts";
 import { parseSession } from "../src/format.ts";
+import { findPlace } from "../src/location.ts";
 import { readSession } from "../src/read.ts";
 import { newSession, type Session } from "../src/select.ts";
-import { SessionWriter } from "../src/writer.ts";
+import type { SessionWriter, WriterOptions } from "../src/writer.ts";
 import { header, lines, message, type Notice, tempFolder } from "./support.ts";
 
 function start(session: Session & { file: string }): {
@@ -26,7 +28,7 @@ function start(session: Session & { file: string }): {
 } {
   const notices: Notice[] = [];
   const report = (text: string, level: string) => void notices.push({ text, level });
-  const writer = new SessionWriter(session, { durability: "flush", report });
+  const writer = openWriter(session, { durability: "flush", report });
   onTestFinished(() => writer.close());
   let last = session.entries.at(-1)?.id ?? null;
   const add = (...ids: string[]) => {
@@ -37,6 +39,11 @@ function start(session: Session & { file: string }): {
     void writer.flush();
   };
   return { writer, notices, add };
+}
+
+function openWriter(session: Session & { file: string }, options: WriterOptions): SessionWriter {
+  const placeOf = () => findPlace("/p", dirname(session.file));
+  return new FileStore({ report: options.report, durability: () => options.durability, placeOf }).open(session);
 }
 
 function fresh(path: string): Session & { file: string } {
@@ -87,7 +94,7 @@ test("S3 what another program appended stays, with lines whole, and is told once
 
 test("S1 with durability fsync a flush waits for what an earlier one wrote", async () => {
   const path = join(tempFolder(), "s.jsonl");
-  const writer = new SessionWriter(fresh(path), { durability: "fsync", report: () => {} });
+  const writer = openWriter(fresh(path), { durability: "fsync", report: () => {} });
   writer.append(message("a", null) as Entry);
   const first = writer.flush();
   expect(first).toBeInstanceOf(Promise);
@@ -184,7 +191,8 @@ describe("S4 F113 a disk that is full, read-only or gone", () => {
   });
 
   const canMount = process.platform === "linux" && process.getuid?.() === 0 && hasMount();
-  test.skipIf(!canMount)("a full disk: partial bytes are cut off again, and all is written when there is room", () => {
+  test("a full disk: partial bytes are cut off again, and all is written when there is room", ({ skip }) => {
+    if (!canMount) skip("needs mount");
     const disk = join(tempFolder(), "disk");
     mkdirSync(disk);
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
