@@ -7,12 +7,12 @@
  *         └────── wait ◄───────┘ a failure that may pass
  */
 import type { AssistantMessage, ExtensionAPI, Point, ProviderRequest, StreamEvent } from "@pi-agent/kernel";
-import type { Wait } from "./countdown.ts";
+import type { RetryWait } from "./countdown.ts";
 
 declare module "@pi-agent/kernel" {
   interface HookPoints {
     /** A call outside of the loop has failed and is tried again after a wait. */
-    summarization_retry_scheduled: Point<"notify", Wait & { errorMessage: string }>;
+    summarization_retry_scheduled: Point<"notify", RetryWait & { errorMessage: string }>;
     /** The wait is over. `source` is what the call is for, such as `compaction`. */
     summarization_retry_attempt_start: Point<"notify", { source: string }>;
     /** The call that was tried again has ended, well or not. */
@@ -25,7 +25,7 @@ type Call = (request: ProviderRequest) => AsyncIterable<Batch>;
 
 export interface Tries {
   /** Answers the wait before the next try, or nothing where there is none. */
-  plan(message: AssistantMessage, attempt: number): Wait | undefined;
+  plan(message: AssistantMessage, attempt: number): RetryWait | undefined;
   /** Words a failure that stays. */
   word(message: AssistantMessage): AssistantMessage;
   /** Fires when the extension is unloaded. */

@@ -2,7 +2,7 @@ import type { Ui } from "@pi-agent/kernel";
 
 const KEY = "retry";
 
-export interface Wait {
+export interface RetryWait {
   attempt: number;
   maxAttempts: number;
   delayMs: number;
@@ -13,7 +13,7 @@ export class Countdown {
   private ui: Ui | undefined;
   private ticker: ReturnType<typeof setInterval> | undefined;
 
-  start(ui: Ui, { attempt, maxAttempts, delayMs }: Wait): void {
+  start(ui: Ui, { attempt, maxAttempts, delayMs }: RetryWait): void {
     this.stop();
     if (delayMs === 0) return;
     this.ui = ui;
