@@ -17,6 +17,7 @@ import { type InputOptions, runCommand, toPrompt } from "./input.ts";
 import type { Entry, Message } from "./messages.ts";
 import { restoreChoice } from "./model-choice.ts";
 import { type Asked, beginRun, performRun, resultOf } from "./perform.ts";
+import { heard } from "./points.ts";
 import { interruptedResult } from "./projection.ts";
 import { registerPreamble } from "./prompt.ts";
 import { Run } from "./run.ts";
@@ -199,9 +200,9 @@ class LoopAgent extends AgentTables implements Agent {
     const child = new LoopAgent(childOptions(parent, options), parent);
     inherit(parent, child.core);
     parent.host.adopt?.(child);
-    const told = parent.tell({ type: "child_created", child, parentRunId: parent.run?.id });
-    // Who listens late misses the beginning, and holds nobody up.
-    if (told) void told.catch(() => {});
+    const { at } = parent.hooks;
+    const event = { type: "child_created", child, parentRunId: parent.run?.id };
+    if (heard(at.child_created)) parent.hooks.tellAtOnce(at.child_created, Object.freeze(event));
     return child;
   }
 

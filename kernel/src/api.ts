@@ -60,7 +60,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
       return core.hooks.dispatch(core.hooks.point(name), event) as never;
     }),
     register,
-    registry: live((kind) => core.registries.of(kind)),
+    registry: live((kind) => core.registries.view(kind)),
     registerTool: (tool) => register("tool", tool?.name, tool as never),
     registerCommand: (name, command) => register("command", name, command),
     registerShortcut: (key, shortcut) => register("shortcut", key, shortcut),
@@ -110,10 +110,7 @@ export function createApi(core: Core, scope: Scope, agent: Acting): ExtensionAPI
     setThinkingLevel: live((level) => agent.setThinkingLevel(level)),
     setActiveTools: live((names) => core.setActiveTools(names)),
     getFlag: live((name) => core.host.flags.get(name) ?? core.registries.of("flag").get(name)?.value.default),
-    getSessionName: live(() => {
-      const name = core.transcript.findLast("session_info")?.name;
-      return name === "" ? undefined : name;
-    }),
+    getSessionName: live(() => core.transcript.name),
     getThinkingLevel: live(() => core.thinkingLevel),
     getActiveTools: live(() => [...core.loadout().tools.keys()]),
     getAllTools: live(() =>

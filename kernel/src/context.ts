@@ -1,11 +1,11 @@
-import type { CommandContext, Context, Ui } from "./contract.ts";
+import type { CommandContext, Context, Owner, Ui } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { AgentError } from "./errors.ts";
 import { offTheClock } from "./frames.ts";
 import { contextUsage, estimateTokens } from "./tokens.ts";
 
 /** What handlers and tools see of the agent: every member tells how it is now. `live` fails once their owner is gone. */
-export function createContext(core: Core, live: () => void = () => {}): Context {
+export function createContext(core: Core, owner: Owner, live: () => void = () => {}): Context {
   const now = () => {
     live();
     return core;
@@ -54,7 +54,7 @@ export function createContext(core: Core, live: () => void = () => {}): Context 
     },
     getSystemPrompt: () => now().systemPrompt,
     isProjectTrusted: () => now().host.isProjectTrusted(),
-    exclusive: (activity, fn) => now().exclusive(activity, fn),
+    exclusive: (activity, fn) => now().exclusive(activity, fn, owner),
     createAgent: (options) => now().children.spawn(options),
   };
 }

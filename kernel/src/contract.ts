@@ -38,6 +38,7 @@ export type MaybePromise<T> = T | Promise<T>;
 export interface ProviderRequest {
   model: Model;
   systemPrompt: string;
+  /** Not to be changed: they are those of the transcript, and what was stored before is not frozen inside. */
   messages: readonly Message[];
   tools: readonly ToolSchema[];
   thinkingLevel: ThinkingLevel;
@@ -203,7 +204,8 @@ export interface Mode {
   /** Asks about a project; the plan's type is the loader's. */
   askTrust?(plan: unknown, signal: AbortSignal): Promise<unknown>;
   run(host: Host, agent: Agent, args: string[]): Promise<number>;
-  replay?(events: AsyncIterable<AgentEvent>, options: { speed: number }): Promise<void>;
+  /** Shows events of the past; they come when they are due. */
+  replay?(events: AsyncIterable<AgentEvent>): Promise<void>;
 }
 
 /** Structural, as Pi's toolkit has it: every line fits `width` columns. */
@@ -403,7 +405,7 @@ export interface ExtensionAPI {
   dispatch<N extends HookName>(name: N, event: HookPoints[N]["event"]): Promise<HookPoints[N]["result"] | undefined>;
 
   register<K extends Kind>(kind: K, name: string, value: Registry[K]): Undo;
-  /** What is registered of a kind, as it is at any moment: for whoever owns the kind. */
+  /** What is registered of a kind, by all that is loaded, as it is at any moment. Calling what is in it passes no gate. */
   registry<K extends Kind>(kind: K): ReadonlyMap<string, Registered<K>>;
   registerTool<S extends TSchema>(tool: Tool<S>): Undo;
   registerCommand(name: string, command: Command): Undo;
@@ -464,6 +466,7 @@ export interface Context {
   readonly mode: string;
   readonly hasUI: boolean;
   readonly ui: Ui;
+  /** The run's, else that of exclusive work that is under way: it fires when the person wants it to end. */
   readonly signal: AbortSignal | undefined;
   readonly model: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;

@@ -163,7 +163,7 @@ export class Core {
   contextOf(owner: Owner, live?: () => void): Context {
     let context = this.contexts.get(owner);
     if (!context) {
-      context = createContext(this, live);
+      context = createContext(this, owner, live);
       this.contexts.set(owner, context);
     }
     return context;
@@ -226,8 +226,8 @@ export class Core {
   }
 
   /** Runs `fn` when nothing else is exclusive; what is prompted meanwhile waits, and wakes the agent afterwards. */
-  async exclusive<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return this.exclusives.perform(activity, fn, this.run?.signal);
+  async exclusive<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>, owner?: Owner): Promise<T> {
+    return this.exclusives.perform(activity, fn, { owner, running: this.run?.signal });
   }
 
   /** Tells what an extension did wrong, or, when that very hook is at fault, leaves it to `fault` and the console. */

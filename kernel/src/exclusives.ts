@@ -13,6 +13,12 @@ interface Work {
   grace?: ReturnType<typeof setTimeout>;
 }
 
+/** Whose work it is, where it is not of who calls; and the signal of the run that it is done in. */
+interface By {
+  owner?: Owner;
+  running?: AbortSignal;
+}
+
 export class Exclusives {
   activity: Activity | undefined;
   /** How many works are under way or wait for their turn. */
@@ -34,10 +40,10 @@ export class Exclusives {
   }
 
   /**
-   * Runs `fn` when nothing else is exclusive; within exclusive work it runs at once. `running`: the signal of the run that
-   * it is done in. Fails with `abandoned` when its owner is unloaded, or does not obey an abort.
+   * Runs `fn` when nothing else is exclusive; within exclusive work it runs at once. Fails with `abandoned` when its owner
+   * is unloaded, or does not obey an abort.
    */
-  async perform<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>, running?: AbortSignal): Promise<T> {
+  async perform<T>(activity: Activity, fn: (signal: AbortSignal) => Promise<T>, by: By = {}): Promise<T> {
     const within = currentFrame()?.exclusiveOf;
     if (within && within === this.current) return fn(this.current.signal);
     const before = this.tail;
@@ -47,7 +53,7 @@ export class Exclusives {
     else await before;
     this.activity = activity;
     try {
-      return await offTheClock(() => this.whileOwned(fn, running));
+      return await offTheClock(() => this.whileOwned(fn, by));
     } finally {
       clearTimeout(this.current?.grace);
       this.current = undefined;
@@ -78,11 +84,11 @@ export class Exclusives {
     this.current.giveUp(error);
   }
 
-  private whileOwned<T>(fn: (signal: AbortSignal) => Promise<T>, running: AbortSignal | undefined): Promise<T> {
+  private whileOwned<T>(fn: (signal: AbortSignal) => Promise<T>, { owner = currentOwner(), running }: By): Promise<T> {
     const controller = new AbortController();
     const signal = running ? AbortSignal.any([controller.signal, running]) : controller.signal;
     return new Promise((resolve, reject) => {
-      this.current = { owner: currentOwner(), controller, signal, giveUp: reject };
+      this.current = { owner, controller, signal, giveUp: reject };
       enclose(() => fn(signal), this.current).then(resolve, reject);
     });
   }

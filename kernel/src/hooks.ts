@@ -145,6 +145,15 @@ export class HookTable {
     return this.ask(point, event);
   }
 
+  /** Tells every handler and waits for none: what it tells goes on in this very step. */
+  tellAtOnce(point: PointState, event: object): void {
+    const dispatch: Dispatch = { point, handlers: point.handlers, event, take: undefined, isChoosy: false, weight: 0 };
+    for (const record of point.handlers) {
+      const answer = this.call(dispatch, record, entranceOf(record.owner, currentFrame()));
+      if (isPromise(answer)) void answer.then(undefined, (thrown) => this.fault(point, record.owner, thrown));
+    }
+  }
+
   /** Asks every handler; `take` gets the answers one by one. */
   ask(point: PointState, event: object, take?: Take, isChoosy = false): MaybePromise<void> {
     const { handlers } = point;

@@ -45,6 +45,24 @@ export class Registries {
     return this.slot(kind).winners as unknown as ReadonlyMap<string, Registered<K>>;
   }
 
+  /** The same, as it is at any moment, for those who may look and not change. */
+  view<K extends Kind>(kind: K): ReadonlyMap<string, Registered<K>> {
+    const map = this.of(kind);
+    return Object.freeze({
+      get size() {
+        return map.size;
+      },
+      get: (name: string) => map.get(name),
+      has: (name: string) => map.has(name),
+      keys: () => map.keys(),
+      values: () => map.values(),
+      entries: () => map.entries(),
+      forEach: (each: (value: Registered<K>, name: string, map: ReadonlyMap<string, Registered<K>>) => void) =>
+        map.forEach((value, name) => each(value, name, map)),
+      [Symbol.iterator]: () => map[Symbol.iterator](),
+    });
+  }
+
   /** Adds a claim; answers its undo, and the collision if the name is disputed. */
   add<K extends Kind>(
     kind: K,

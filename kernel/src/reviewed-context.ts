@@ -61,12 +61,11 @@ class ContextEvent {
       throw new Error("context must return { messages: Message[] }.");
     }
     if (given.length === 0) throw new Error("context must leave at least one message.");
-    const messages = [...given] as unknown as Message[];
+    let messages = [...given] as unknown as Message[];
     if (new Set(messages).size < messages.length) throw new Error("context may not send a message twice.");
-    for (const message of newIn(messages, this.#good)) {
-      const { role } = core.toMessage(message) as { role: string };
-      if (role === "system") throw new Error("context may not add system messages: the prompt is made of sections.");
-    }
+    const added = new Set(newIn(messages, this.#good));
+    // What the handler holds on to is not what is sent.
+    if (added.size > 0) messages = messages.map((message) => (added.has(message) ? checked(core, message) : message));
     if (isAnswered(messages) && !isAnswered(this.#good)) throw new Error("context must leave something to answer.");
     this.#good = messages;
     this.#mine = undefined;
@@ -76,6 +75,12 @@ class ContextEvent {
   drop(): void {
     this.#mine = undefined;
   }
+}
+
+function checked(core: Core, given: Message): Message {
+  const message = core.toMessage(given);
+  if ((message as { role: string }).role !== "system") return message;
+  throw new Error("context may not add system messages: the prompt is made of sections.");
 }
 
 function isSame(given: unknown, good: readonly Message[]): boolean {

@@ -35,10 +35,10 @@ export class TranscriptTree implements Transcript {
   private idHead = "";
   private readonly idHeads = new Set<string>();
   private idCount = 0;
-  /** What was loaded: its ids are not given again. */
-  private stored: readonly Entry[] = [];
-  /** Stored entries that are not sealed: nobody but a provider has seen them, and most of a compacted session nobody. */
-  private unsealed: readonly Entry[] = [];
+  /** So many of the entries were loaded: their ids are not given again. */
+  private storedCount = 0;
+  /** Those are not sealed yet: nobody but a provider has seen them, and most of a compacted session nobody. */
+  private isUnsealed = false;
   /** The projection whose stored messages are sealed; what comes later is from the start. */
   private sealed: Projection | undefined;
 
@@ -72,7 +72,8 @@ export class TranscriptTree implements Transcript {
     this.index.byParent.clear();
     this.index.byMessage.clear();
     this.index.upTo = 0;
-    this.stored = this.unsealed = entries;
+    this.storedCount = entries.length;
+    this.isUnsealed = true;
     this.idCount = 0;
     this.isLine = entries.every(({ parentId }, i) => parentId === (entries[i - 1]?.id ?? null));
     this.lastId = entries.at(-1)?.id ?? null;
@@ -144,7 +145,7 @@ export class TranscriptTree implements Transcript {
   findLast<T extends EntryType>(type: T, matches: (entry: Entry<T>) => boolean = () => true): Entry<T> | undefined {
     for (const entry of this.upwards()) {
       if (!isOfType(entry, type)) continue;
-      if (this.unsealed.length > 0) seal(entry);
+      if (this.isUnsealed) seal(entry);
       if (matches(entry)) return entry;
     }
     return undefined;
@@ -157,6 +158,12 @@ export class TranscriptTree implements Transcript {
       return;
     }
     yield* this.path().toReversed();
+  }
+
+  /** The session's name, wherever in the tree it was given last. */
+  get name(): string | undefined {
+    const named = this.entries.findLast((entry) => isOfType(entry, "session_info"));
+    return named?.name || undefined;
   }
 
   children(id: string | null): readonly Entry[] {
@@ -183,22 +190,22 @@ export class TranscriptTree implements Transcript {
   private projectionOf(path: readonly Entry[]): Projection {
     const since = sinceCompaction(path);
     // Who converts messages tells by this which of them are to stay.
-    if (this.unsealed.length > 0) {
-      for (const entry of since.visible) if (entry.type === "message") Object.freeze(entry.message);
+    if (this.isUnsealed) {
+      for (const entry of since.visible) if (entry.type === "message") Object.preventExtensions(entry.message);
     }
     return new Projection(since, this.projectors);
   }
 
   /** Seals all that was stored, before it is given to somebody who may change it. */
   sealStored(): this {
-    for (const entry of this.unsealed) seal(entry);
-    this.unsealed = [];
+    for (let at = 0; this.isUnsealed && at < this.storedCount; at++) seal(this.entries[at]!);
+    this.isUnsealed = false;
     return this;
   }
 
   /** Seals what of it is projected. */
   sealProjected(): void {
-    if (this.unsealed.length === 0) return;
+    if (!this.isUnsealed) return;
     const messages = this.project();
     if (this.sealed === this.projection) return;
     for (const message of messages) seal(message);
@@ -237,10 +244,15 @@ export class TranscriptTree implements Transcript {
     return this.idHead + ID_TAILS[tail]!;
   }
 
+  private isStoredHead(head: string): boolean {
+    for (let at = 0; at < this.storedCount; at++) if (this.entries[at]!.id.startsWith(head)) return true;
+    return false;
+  }
+
   private freshHead(): string {
     for (;;) {
       const head = hex(Math.floor(Math.random() * 2 ** 20), 5);
-      if (this.idHeads.has(head) || this.stored.some(({ id }) => id.startsWith(head))) continue;
+      if (this.idHeads.has(head) || this.isStoredHead(head)) continue;
       this.idHeads.add(head);
       return head;
     }

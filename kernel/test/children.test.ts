@@ -192,3 +192,20 @@ test("E8: extensions hear of a child before anything runs in it, and may listen 
   await prompt(agent);
   expect(heard).toEqual(["string", "child runs"]);
 });
+
+test("E8: every listener hears of a child before anything runs in it, also behind one that waits", async () => {
+  const heard: string[] = [];
+  const slow = named(
+    "slow",
+    (pi) => void pi.on("child_created", () => new Promise((resolve) => setTimeout(resolve, 1))),
+  );
+  const second = named("second", (pi) => void pi.on("child_created", () => void heard.push("told")));
+  const spawner = tool("spawn", async (_args, _signal, ctx) => {
+    const child = ctx.createAgent({ extensions: [() => void heard.push("factory")] });
+    await child.ready();
+    return "ok";
+  });
+  const agent = createAgent({ extensions: [scripted(calls(["1", "spawn"]), text("done")), slow, second, spawner] });
+  await prompt(agent);
+  expect(heard).toEqual(["told", "factory"]);
+});

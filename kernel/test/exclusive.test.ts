@@ -187,3 +187,22 @@ test("X5: exclusive work gets a signal, which an abort fires at once, also throu
   expect(seen.at(-1)).toBe(true);
   expect(agent.state.activity).toBe("idle");
 });
+
+test("X6: exclusive work by pi.context is its extension's, whoever calls the service that does it", async () => {
+  let service: (() => Promise<void>) | undefined;
+  const started = gate();
+  const provides = named("provides", (pi) => {
+    service = () =>
+      pi.context.exclusive("summarizing", async () => {
+        started.open();
+        await new Promise(() => {});
+      });
+  });
+  const calls = named("calls", (pi) => void pi.registerCommand("go", { handler: () => service!() }));
+  const agent = await readyAgent({ extensions: [provides, calls], graceMs: 5 });
+  const going = agent.input("/go").catch((thrown: unknown) => thrown);
+  await started.promise;
+  await agent.unload("provides");
+  await going;
+  expect(agent.state.activity).toBe("idle");
+});

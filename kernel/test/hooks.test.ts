@@ -373,3 +373,20 @@ test("stored messages are sealed when a handler looks at them, in context and ar
   await agent.settled();
   expect(seen).toEqual([true, true]);
 });
+
+test("F101 what a context handler adds is sent as it was when it was checked, and frozen", async () => {
+  const provider = scripted();
+  const added = { role: "user" as const, content: [{ type: "text" as const, text: "added" }], timestamp: 1 };
+  const adder = (pi: ExtensionAPI) => void pi.on("context", ({ messages }) => ({ messages: [added, ...messages] }));
+  const spoiler = (pi: ExtensionAPI) => {
+    pi.on("context", ({ messages }) => {
+      added.content[0]!.text = "changed later";
+      expect(Object.isFrozen(messages[0])).toBe(true);
+    });
+  };
+  const agent = createAgent({ extensions: [provider, adder, spoiler] });
+  const events = record(agent);
+  await agent.run("go");
+  expect(events.filter(({ type }) => type === "extension_error")).toEqual([]);
+  expect(provider.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "added" }]);
+});

@@ -195,3 +195,24 @@ test("stored entries are sealed before anybody gets them, whichever way", () => 
   stored.load(structuredClone(entries));
   expect(stored.view.project().every((message) => Object.isFrozen(message))).toBe(true);
 });
+
+test("what was projected first is sealed and well-formed all the same when somebody looks", () => {
+  const stored = new TranscriptTree(() => undefined);
+  stored.load([structuredClone(tree(user("a")).path()[0]!)]);
+  const entry = stored.path()[0] as Entry<"message">;
+  Object.assign(entry.message, { content: "half \ud800" });
+  stored.project();
+  const [seen] = stored.view.path() as Entry<"message">[];
+  expect(Object.isFrozen(seen!.message)).toBe(true);
+  expect(seen!.message).toMatchObject({ content: "half \ufffd" });
+});
+
+test("a session has the name that it was given last, wherever in the tree that was", () => {
+  const transcript = tree(user("a"), user("b"));
+  const [first] = transcript.path();
+  transcript.append({ type: "session_info", name: "named" });
+  transcript.moveTo(first!.id);
+  expect(transcript.name).toBe("named");
+  transcript.append({ type: "session_info", name: "" });
+  expect(transcript.name).toBeUndefined();
+});

@@ -94,7 +94,8 @@ export function createLifeCycle(phases: Phases): LifeCycle {
         const answer = await sessions?.fire?.("session_before_fork", { entryId, position });
         if (answer?.cancel) return CANCELLED;
         const entries = copyWay(agent.transcript, position === "at" ? entry.id : entry.parentId);
-        const parentSession = sessions?.current?.file;
+        // Where no file is, the id tells.
+        const parentSession = sessions?.current?.file ?? sessions?.current?.id;
         const target = (await sessions?.create?.({ cwd, parentSession, entries })) ?? inMemory(cwd, entries);
         return replaceSession(phases, { reason: "fork", target, settle: () => settle("fork the session") });
       }),

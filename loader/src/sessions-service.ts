@@ -28,7 +28,7 @@ export interface ChangeAnswer {
 
 /** Every member may be missing. */
 interface SessionsService {
-  readonly current?: { file?: string };
+  readonly current?: { id?: string; file?: string };
   fire?(hook: string, event: object): Promise<ChangeAnswer | void>;
   open?(path: string): Promise<SessionTarget>;
   create?(given: { cwd: string; parentSession?: string; entries?: readonly Entry[] }): Promise<SessionTarget>;
