@@ -11,8 +11,8 @@ import { interleave, median, medianRatio, runNode } from "./processes.ts";
 import type { Ratio } from "./run.ts";
 
 const DRIVER = join(import.meta.dirname, "drivers", "recorded-turns.ts");
-const ORDER = { agents: 20, turns: 30, latencyMs: 100 };
-const ROUNDS = 5;
+const ORDER = { agents: 20, turns: 50, latencyMs: 100 };
+const ROUNDS = 3;
 // Of the main thread, for each turn.
 const MOST_US = 150;
 const MOST_WALL = 1.05;

@@ -17,13 +17,21 @@ export interface RecordedOrder {
 /** `turnUs`: the main thread's own processor time for a turn of one agent. */
 export type RecordedFigures = Record<"wallMs" | "turnUs", number>;
 
-const WARM_UP_TURNS = 30;
+// Enough, with twenty agents, for the compiler of hot code to have settled.
+const WARM_UP_TURNS = 150;
 // About what a call with a small file in its result comes to.
 const RESULT = "The quick brown fox jumps over the lazy dog.\n".repeat(40);
 const USAGE = { input: 1_000, output: 100, cacheRead: 0, cacheWrite: 0, totalTokens: 1_100 };
 const MODEL = {
-  ...{ id: "m", name: "m", provider: "p", api: "a", reasoning: false, input: ["text" as const] },
-  ...{ contextWindow: 1e9, maxTokens: 1e5, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } },
+  id: "m",
+  name: "m",
+  provider: "p",
+  api: "a",
+  reasoning: false,
+  input: ["text" as const],
+  contextWindow: 1e9,
+  maxTokens: 1e5,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
 };
 
 const order = JSON.parse(process.argv[2]!) as RecordedOrder;
@@ -31,10 +39,10 @@ const { agents, turns, latencyMs } = order;
 await leave(await take({ turns: WARM_UP_TURNS, latencyMs: 0 }));
 const cpuBefore = process.threadCpuUsage();
 const startedAt = performance.now();
-const all = await take({ turns, latencyMs });
+const taken = await take({ turns, latencyMs });
 const wallMs = performance.now() - startedAt;
 const { user, system } = process.threadCpuUsage(cpuBefore);
-await leave(all);
+await leave(taken);
 console.log(JSON.stringify({ wallMs, turnUs: (user + system) / (agents * turns) } satisfies RecordedFigures));
 
 async function leave(all: readonly Agent[]): Promise<void> {
@@ -63,7 +71,11 @@ function play(plan: { turns: number; latencyMs: number }): Extension {
           content: isLast
             ? [{ type: "text", text: "done" }]
             : [{ type: "toolCall", id: `call_${turn}`, name: "read", arguments: { path: `src/file-${turn}.ts` } }],
-          ...{ api: "a", provider: "p", model: "m", timestamp: Date.now(), stopReason: isLast ? "stop" : "toolUse" },
+          api: "a",
+          provider: "p",
+          model: "m",
+          timestamp: Date.now(),
+          stopReason: isLast ? "stop" : "toolUse",
           usage: { ...USAGE, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
         };
         yield [{ type: "start", partial: message }];
@@ -72,7 +84,9 @@ function play(plan: { turns: number; latencyMs: number }): Extension {
     });
     pi.registerProvider({ id: "p", api: "a", models: [MODEL], env: [] });
     pi.registerTool({
-      ...{ name: "read", description: "Reads a file.", effect: "read" },
+      name: "read",
+      description: "Reads a file.",
+      effect: "read",
       parameters: { type: "object", properties: { path: { type: "string" } } } as never,
       execute: async () => ({ content: [{ type: "text", text: RESULT }] }),
     });
