@@ -59,7 +59,7 @@ test("--log stdout reaches the real standard output: the person asked for it", a
   const { stdout } = await pi(["-p", "--log", "stdout", ...MODEL, "go"]);
   const lines = stdout.split("\n");
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ event: "run_start", iteration: 0 });
-  expect(lines.at(-2)).toBe("All done.");
+  expect(JSON.parse(lines.at(-2) ?? "")).toMatchObject({ event: "run_end", answer: "All done." });
 });
 
 test("JSON mode: the header first, then events", async () => {

@@ -60,7 +60,9 @@ test.for([
 });
 
 test("F136: fifty megabytes are piped in whole, once", async () => {
-  await using bench = await openWorkbench([{ text: "Done." }]);
+  // They are more than a model takes, and would be cut in their middle.
+  const agentFiles = { "settings.json": JSON.stringify({ compaction: { enabled: false } }) };
+  await using bench = await openWorkbench([{ text: "Done." }], { agentFiles });
   const script = '{ echo begin; head -c 52428800 /dev/zero | tr "\\0" x; echo; echo end; } | "$@"';
   const { code, stdout } = await bench.pi(ARGS, { via: via(script), timeoutMs: 60_000 }).done;
   expect({ code, stdout }).toEqual(DONE);

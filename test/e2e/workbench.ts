@@ -18,7 +18,9 @@ export interface Workbench extends TempProject {
 /** Opens a workbench; at the end of its block nothing of it is left, and a process that is left fails the test. */
 export async function openWorkbench(script: Script, options: TempProjectOptions = {}): Promise<Workbench> {
   const server = await startWireServer({ script });
-  const project = await tempProject(options);
+  // Who tests a failure does not wait for its retries.
+  const agentFiles = { "settings.json": JSON.stringify({ retry: { enabled: false } }), ...options.agentFiles };
+  const project = await tempProject({ ...options, agentFiles });
   await project.write(join(project.agentDir, "models.json"), JSON.stringify(modelsJson(server.url)));
   const runs: PiRun[] = [];
   const pi: Workbench["pi"] = (args, more = {}) => {

@@ -51,19 +51,22 @@ export const OPTIONS = {
   additionalProperties: false,
 } as const;
 
+// A project may decide how its conversations are shortened: it changes what is sent, and nothing else.
+const BY_PROJECT = { "x-project": "allow" } as const;
+
 export const COMPACTION_SETTINGS = {
   type: "object",
   properties: {
-    enabled: { type: "boolean", default: true },
-    reserveTokens: { ...LIMITS.reserveTokens, default: RESERVE_TOKENS },
-    keepRecentTokens: { ...LIMITS.keepRecentTokens, default: KEEP_RECENT_TOKENS },
-    modelOverrides: OVERRIDES,
+    enabled: { type: "boolean", default: true, ...BY_PROJECT },
+    reserveTokens: { ...LIMITS.reserveTokens, default: RESERVE_TOKENS, ...BY_PROJECT },
+    keepRecentTokens: { ...LIMITS.keepRecentTokens, default: KEEP_RECENT_TOKENS, ...BY_PROJECT },
+    modelOverrides: { ...OVERRIDES, ...BY_PROJECT },
   },
 } as const;
 
 export const BRANCH_SETTINGS = {
   type: "object",
-  properties: { reserveTokens: { ...TOKENS, default: RESERVE_TOKENS } },
+  properties: { reserveTokens: { ...TOKENS, default: RESERVE_TOKENS, ...BY_PROJECT } },
 } as const;
 
 type Settings = Pick<ExtensionAPI, "service">;
