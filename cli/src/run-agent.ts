@@ -65,13 +65,13 @@ async function perform(from: Start, { builtIn, own }: { builtIn?: BuiltIn; own?:
   return runMode(start, loaded, settled);
 }
 
-/** The sub-command that was typed; `--export FILE [OUT]` is one too. */
+/** The sub-command that was typed; `--export FILE [OUT]` is one too, whatever OUT looks like. */
 function askedFor(
   { command, commandArguments, flags }: Arguments,
   { words }: Settled,
 ): { name: string; args: string[] } {
   const file = flags.get("export");
-  if (typeof file === "string" && command === "") return { name: "export", args: [file, ...words] };
+  if (typeof file === "string") return { name: "export", args: [file, ...words] };
   return { name: command, args: commandArguments };
 }
 

@@ -226,3 +226,12 @@ test("a default model that nobody knows is told", async () => {
   const { stderr } = await pi(["-p", "go"], "", { PI_CODING_AGENT_DIR: agentDir });
   expect(stderr).toContain("warning: The default model own/their is not known: taking own/there");
 });
+
+test("--export writes a file, also where its name could be a command's, and never asks a model", async () => {
+  const dir = join(root, "exported");
+  const first = await pi(["-p", "--session-dir", dir, "--session-id", "tale", ...MODEL, "go"]);
+  expect(first.code).toBe(0);
+  const { code, stdout } = await pi(["--session-dir", dir, "--export", "tale", "outname"]);
+  expect([code, stdout.includes("All done.")]).toEqual([0, false]);
+  expect(stdout).toContain("outname");
+});

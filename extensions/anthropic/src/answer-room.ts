@@ -19,12 +19,17 @@ export function answerRoom(request: ProviderRequest): number {
   return Math.max(1, Math.min(TIGHT_ROOM_TOKENS, left - MIN_MARGIN_TOKENS));
 }
 
-/** The last answer's own count, and an estimate of what came after it: history is not read again. */
+/**
+ * The last answer's own count, and an estimate of what came after it: history is not read again. What was counted before
+ * the conversation was compacted is not so any more.
+ */
 function inputTokens({ messages, systemPrompt, tools }: ProviderRequest): number {
+  const [first] = messages;
+  const compactedAt = first?.role === "custom" && first.customType === "compactionSummary" ? first.timestamp : 0;
   let chars = 0;
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!;
-    if (message.role === "assistant" && message.usage.totalTokens > 0)
+    if (message.role === "assistant" && message.usage.totalTokens > 0 && message.timestamp >= compactedAt)
       return message.usage.totalTokens + Math.ceil(chars / CHARS_PER_TOKEN);
     chars += countChars(message);
   }
