@@ -182,6 +182,7 @@ function toError({ code, message, ...more }: PlainError): DatabaseError {
   return new DatabaseError(code, message, more);
 }
 
-function closedError(): DatabaseError {
+/** Says that nobody is left whom the database was opened for. */
+export function closedError(): DatabaseError {
   return new DatabaseError("database_failed", "The database was closed with its agent.", { hint: "Open it again." });
 }

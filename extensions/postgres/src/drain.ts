@@ -5,15 +5,16 @@
  *
  * 1. A file is removed only after its last line was committed, and only when nobody writes to it any more.
  * 2. Lines go in order; what is sent twice (killed between commit and mark) is stored once, by its id.
- * 3. A line that the database refuses for what it holds is set aside, and the ones behind it go on.
+ * 3. A line that the database refuses for what it holds, or that cannot be read, is set aside, and the ones behind it go
+ *    on. Only an end that was torn off goes with its file.
  * 4. Memory: one batch, which is at least one line.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { applyBatch, prepare } from "./apply.ts";
 import type { Database, DatabaseError } from "./database.ts";
-import { readLines, type TextLine } from "./line-reader.ts";
-import { readLine } from "./lines.ts";
+import { readLines } from "./line-reader.ts";
+import { type Line, readLine } from "./lines.ts";
 import { toBatch } from "./rows.ts";
 import {
   claimFolder,
@@ -35,8 +36,8 @@ export interface DrainOptions {
   onDrained?(place: DrainedPlace): void;
   /** Told of a folder that this process took over. */
   onClaimed?(folder: SpoolFolder): void;
-  /** Told of a line that was set aside: the file that it is in now, and why. */
-  onRefused?(file: string, error: Error): void;
+  /** Told of what was set aside: the file that it is in now, and why. */
+  onRefused?(file: string, reason: string): void;
 }
 
 export interface DrainedPlace {
@@ -56,6 +57,11 @@ const BATCH_CHARS = 1_000_000;
 const BATCH_LINES = 500;
 /** What the database says of a value: too long, not valid, too deep, against a rule of a table. */
 const OF_ITS_VALUE = /^(?:21|22|23|54)/;
+
+interface ReadLine {
+  text: string;
+  line: Line;
+}
 
 export class Drainer {
   private readonly options: DrainOptions;
@@ -117,47 +123,50 @@ export class Drainer {
     scope: DrainScope,
   ): Promise<number> {
     let count = 0;
-    let batch: TextLine[] = [];
-    let chars = 0;
+    let batch = newBatch();
     const send = async () => {
-      await this.send(db, batch);
-      count += batch.length;
-      this.mark(file, batch.at(-1)?.end ?? 0);
-      batch = [];
-      chars = 0;
+      await this.send(db, batch.lines);
+      this.setUnreadableAside(batch.unreadable);
+      count += batch.size;
+      this.mark(file, batch.end);
+      batch = newBatch();
     };
-    for await (const line of readLines(file.path, this.placeIn(file.path))) {
-      if (chars > 0 && chars + line.text.length > BATCH_CHARS) await send();
+    for await (const { text, end } of readLines(file.path, this.placeIn(file.path))) {
+      if (batch.chars > 0 && batch.chars + text.length > BATCH_CHARS) await send();
       if (scope.isStopped()) return count;
-      batch.push(line);
-      chars += line.text.length;
-      if (batch.length === BATCH_LINES) await send();
+      const line = readLine(text);
+      if (line) batch.lines.push({ text, line });
+      else batch.unreadable.push(text);
+      batch.chars += text.length;
+      batch.end = end;
+      if (++batch.size === BATCH_LINES) await send();
     }
-    if (batch.length > 0) await send();
+    if (batch.size > 0) await send();
     return count;
   }
 
   /** Sends a piece as a whole; where a value of it is refused, line by line. */
-  private async send(db: Database, texts: readonly TextLine[]): Promise<void> {
+  private async send(db: Database, lines: readonly ReadLine[]): Promise<void> {
+    if (lines.length === 0) return;
     try {
-      await this.apply(db, texts);
+      await applyBatch(db, this.options.schema, prepare(toBatch(lines.map(({ line }) => line))));
     } catch (error) {
       if (!isOfItsValue(error)) throw error;
-      if (texts.length === 1) return this.setAside(texts[0]!, error as Error);
-      for (const line of texts) await this.send(db, [line]);
+      if (lines.length === 1) return this.setAside([lines[0]!.text], (error as Error).message);
+      for (const line of lines) await this.send(db, [line]);
     }
   }
 
-  private apply(db: Database, texts: readonly TextLine[]): Promise<void> {
-    const lines = texts.flatMap(({ text }) => readLine(text) ?? []);
-    if (lines.length === 0) return Promise.resolve();
-    return applyBatch(db, this.options.schema, prepare(toBatch(lines)));
+  private setUnreadableAside(texts: readonly string[]): void {
+    if (texts.length === 0) return;
+    const what = texts.length === 1 ? "A line" : `${texts.length} lines`;
+    this.setAside(texts, `${what} cannot be read, after a fault of the disk or a change from elsewhere.`);
   }
 
-  private setAside({ text }: TextLine, error: Error): void {
+  private setAside(texts: readonly string[], reason: string): void {
     const file = join(this.options.spool, `refused.${this.options.target}.jsonl`);
-    appendFileSync(file, `${text}\n`, { mode: 0o600 });
-    this.options.onRefused?.(file, error);
+    appendFileSync(file, texts.map((text) => `${text}\n`).join(""), { mode: 0o600 });
+    this.options.onRefused?.(file, reason);
   }
 
   private placeIn(path: string): number {
@@ -174,6 +183,10 @@ export class Drainer {
     this.marks.delete(path);
     removeFile(path);
   }
+}
+
+function newBatch() {
+  return { lines: [] as ReadLine[], unreadable: [] as string[], size: 0, chars: 0, end: 0 };
 }
 
 /** A driver that cannot even send a value says so in its own words, without a code of the server. */

@@ -53,7 +53,7 @@ export class Engine {
       target: settings.targetId,
       onDrained: (place) => post({ event: "drained", ...place }),
       onClaimed: (folder) => post({ event: "claimed", folder }),
-      onRefused: (file, { message }) => post({ event: "refused", file, reason: message }),
+      onRefused: (file, reason) => post({ event: "refused", file, reason }),
     });
     this.timer = setInterval(() => void this.look(), LOOK_MS);
   }

@@ -4,8 +4,9 @@
  *   agents ─► spool ─(written)─► poke, a moment later ─► client ─► worker
  */
 import type { ExtensionAPI } from "@pi-agent/kernel";
-import { Client } from "./client.ts";
+import { Client, closedError } from "./client.ts";
 import type { DatabaseError } from "./database.ts";
+import type { WorkerSettings } from "./messages.ts";
 import { type PostgresSettings, spoolOf, toWorkerSettings } from "./settings.ts";
 import { Spool } from "./spool.ts";
 import { leaveFolder, listFolders } from "./spool-folder.ts";
@@ -26,16 +27,22 @@ export interface Hub {
 
 // The first time a thread is started, and a database opened: a short run is over before. Later, only batches are made.
 const FIRST_POKE_MS = { server: 200, embedded: 2_000 } as const;
-const POKE_MS = 250;
+const POKE_MS = 1_000;
 
 const hubs = new Map<string, SharedHub>();
 
 /** Joins the hub of a database. `tell` hears what a person should know. */
 export function joinHub(settings: PostgresSettings, pi: ExtensionAPI, tell: Tell): Hub {
   const key = `${settings.agentDir}\n${settings.targetId}`;
-  const hub = hubs.get(key) ?? new SharedHub(settings, pi, () => hubs.delete(key));
+  const hub = hubs.get(key) ?? new SharedHub(settings, () => hubs.delete(key));
   hubs.set(key, hub);
-  return hub.join(tell);
+  return hub.join({ pi, tell });
+}
+
+/** An agent; what its host gives is gone when it leaves. */
+interface Member {
+  pi: ExtensionAPI;
+  tell: Tell;
 }
 
 class SharedHub {
@@ -43,10 +50,12 @@ class SharedHub {
   private readonly onClosed: () => void;
   private readonly spool: Spool;
   private readonly client: Client;
-  private readonly members = new Set<{ tell: Tell }>();
+  /** The last one stays until everything is closed. */
+  private readonly members = new Set<Member>();
   private timer: NodeJS.Timeout | undefined;
+  private closing: Promise<void> | undefined;
 
-  constructor(settings: PostgresSettings, pi: ExtensionAPI, onClosed: () => void) {
+  constructor(settings: PostgresSettings, onClosed: () => void) {
     this.settings = settings;
     this.onClosed = onClosed;
     const spool = spoolOf(settings.agentDir);
@@ -58,7 +67,7 @@ class SharedHub {
       onTrouble: (error, lost) => this.tellSpool(error, lost),
     });
     this.client = new Client({
-      settings: () => toWorkerSettings(settings, pi),
+      settings: () => this.workerSettings(),
       own: () => this.spool.random,
       onDrained: ({ random, number, bytes }) => random === this.spool.random && this.spool.drained(number, bytes),
       onTrouble: (error) => this.tellDatabase(error),
@@ -66,9 +75,8 @@ class SharedHub {
     });
   }
 
-  join(tell: Tell): Hub {
+  join(member: Member): Hub {
     const { settings, spool, client } = this;
-    const member = { tell };
     this.members.add(member);
     if (this.hasWaiting()) this.pokeLater();
     return {
@@ -79,11 +87,21 @@ class SharedHub {
         spool.flush();
         return client.drain();
       },
-      tell,
-      leave: async () => {
-        if (this.members.delete(member) && this.members.size === 0) await this.close();
-      },
+      tell: member.tell,
+      leave: () => this.leave(member),
     };
+  }
+
+  private async leave(member: Member): Promise<void> {
+    if (!this.members.has(member)) return;
+    if (this.members.size === 1) await (this.closing ??= this.close());
+    this.members.delete(member);
+  }
+
+  private async workerSettings(): Promise<WorkerSettings> {
+    const [member] = this.members;
+    if (!member) throw closedError();
+    return toWorkerSettings(this.settings, member.pi);
   }
 
   private hasWaiting(): boolean {
@@ -135,5 +153,5 @@ class SharedHub {
 }
 
 function refused(file: string, reason: string): string {
-  return `The database refuses a line for what it holds, so that it was set aside in ${file}. ${reason} The lines behind it go on. Look at it there, and remove the file when it is of no use.`;
+  return `What cannot go into the database was set aside in ${file}. ${reason} The lines behind it go on. Look at it there, and remove the file when it is of no use.`;
 }

@@ -105,7 +105,7 @@ export class Leases {
       const lease = this.held.get(token);
       if (!lease || kept.has(token)) continue;
       this.held.delete(token);
-      const message = `The session ${lease.id} was taken over from elsewhere while the database was away. What is said here becomes a branch of it. To keep apart, go on with a copy: --fork ${lease.id}`;
+      const message = `The session ${lease.id} was taken over from elsewhere while the database was away. What is said here becomes a branch of it. To keep apart, go on with a copy of it.`;
       hub.tell(message, "warning");
     }
   }

@@ -56,7 +56,7 @@ export function toLine(head: Head, payload = ""): string {
   return `${JSON.stringify(head)}\t${payload}\n`;
 }
 
-/** Reads a line; answers `undefined` for what is none: a torn end, or what a full disk left of it. */
+/** Reads a line; answers `undefined` for what is none. */
 export function readLine(text: string): Line | undefined {
   const tab = text.indexOf("\t");
   if (tab < 0) return undefined;

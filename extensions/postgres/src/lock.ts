@@ -17,9 +17,11 @@ import { DatabaseError } from "./database.ts";
 import { lookAfter, ownProcessName, type ProcessName } from "./process-name.ts";
 
 const FREE = "lock.free";
-// A holder on another host, over a shared folder, shows by touching its file that it lives.
+// A holder on another host or in another container, over a shared folder, shows by touching its file that it lives.
 const TOUCH_MS = 20_000;
 const ELSEWHERE_DEAD_MS = 600_000;
+// Nobody waits for longer, and one of elsewhere may be gone.
+const ELSEWHERE_WAITS_MS = 20_000;
 const LOOKS = 20;
 
 export interface Lock {
@@ -80,15 +82,17 @@ function hold(folder: string, name: string): Lock {
 }
 
 function isWaiting(folder: string, name: string): boolean {
-  const state = lookAfter(holderOf(name));
-  if (state === "dead") rmSync(join(folder, name), { force: true });
-  return state === "alive";
+  const path = join(folder, name);
+  const askedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const state = lookAfter(holderOf(name), askedMs);
+  if (state === "dead") rmSync(path, { force: true });
+  return state === "elsewhere" ? Date.now() - askedMs < ELSEWHERE_WAITS_MS : state === "alive";
 }
 
 function isHeld(folder: string, name: string): boolean {
-  const state = lookAfter(holderOf(name));
-  if (state !== "elsewhere") return state === "alive";
   const touched = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs;
+  const state = lookAfter(holderOf(name), touched);
+  if (state !== "elsewhere") return state === "alive";
   return touched !== undefined && Date.now() - touched < ELSEWHERE_DEAD_MS;
 }
 

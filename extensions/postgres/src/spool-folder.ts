@@ -37,7 +37,7 @@ export interface SpoolStatus {
 export const NOBODY = "none";
 /** The target of what was written while nobody could tell where to: it goes wherever the next one goes. */
 export const ANY_TARGET = "any";
-// On a shared folder nobody can look after another host's process; one that writes moves on to a new file sooner.
+// On a shared folder nobody can look after another host's or container's process; one that writes moves on to a new file sooner.
 const ELSEWHERE_DEAD_MS = 600_000;
 
 export function folderName({ owner, random, target }: Omit<SpoolFolder, "path">): string {
@@ -67,12 +67,12 @@ export function listFiles(folder: string): { path: string; number: number }[] {
 /** Whether its process is gone, so that nobody writes to it any more. */
 export function isLeft(folder: SpoolFolder): boolean {
   if (folder.owner === NOBODY) return true;
-  const state = lookAfter(folder.owner);
-  if (state !== "elsewhere") return state === "dead";
-  const times = readFolder(folder.path).map(
-    ({ name }) => statSync(join(folder.path, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  const times = [folder.path, ...readFolder(folder.path).map(({ name }) => join(folder.path, name))].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   );
-  return Date.now() - Math.max(0, ...times) > ELSEWHERE_DEAD_MS;
+  const writtenMs = Math.max(...times);
+  const state = lookAfter(folder.owner, writtenMs);
+  return state === "elsewhere" ? Date.now() - writtenMs > ELSEWHERE_DEAD_MS : state === "dead";
 }
 
 /** Makes a folder this process's own; answers nothing where another one was quicker. */

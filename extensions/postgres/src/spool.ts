@@ -23,9 +23,11 @@ export interface SpoolOptions {
   target: string;
   /** Whether what was flushed outlasts the machine too. */
   isDurable?: boolean;
+  /** How much is kept in memory while nothing can be written, in UTF-16 units; what comes then is lost. 256 Mi by default. */
+  maxKeptChars?: number;
   /** Told when something was written. */
   onWritten?(): void;
-  /** Told once that nothing can be written, and once that it can again. */
+  /** Told once that nothing can be written, and once that it can again, and how many lines were lost in between. */
   onTrouble?(error: Error | undefined, lostLines: number): void;
 }
 
@@ -42,7 +44,6 @@ interface File {
 }
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
-/** Beyond this, what cannot be written is lost. */
 const MAX_KEPT_CHARS = 256 * 1024 * 1024;
 const RETRY_MS = 5_000;
 // A turn's own flush comes first where tools are quick; what waits for a slow one is written meanwhile.
@@ -146,7 +147,7 @@ export class Spool {
   }
 
   private keep(text: string): void {
-    if (this.keptChars + text.length > MAX_KEPT_CHARS) {
+    if (this.keptChars + text.length > (this.options.maxKeptChars ?? MAX_KEPT_CHARS)) {
       this.lostLines += text.split("\n").length - 1;
       return;
     }
@@ -172,10 +173,10 @@ export class Spool {
 
   private append(text: string): void {
     const file = this.openFile();
-    const sizeBytes = Buffer.byteLength(text);
-    let written = writeSync(file.fd, text);
-    while (written < sizeBytes) written += writeSync(file.fd, Buffer.from(text), written);
-    file.sizeBytes += sizeBytes;
+    const bytes = Buffer.from(text);
+    let written = writeSync(file.fd, bytes);
+    while (written < bytes.length) written += writeSync(file.fd, bytes, written);
+    file.sizeBytes += bytes.length;
     this.lastWriteMs = Date.now();
     if (file.sizeBytes > MAX_FILE_BYTES) this.closeFile();
   }
@@ -230,6 +231,8 @@ export class Spool {
   private tell(error: Error | undefined): void {
     const isNews = this.isTroubled !== (error !== undefined);
     this.isTroubled = error !== undefined;
-    if (isNews) this.options.onTrouble?.(error, this.lostLines);
+    if (!isNews) return;
+    this.options.onTrouble?.(error, this.lostLines);
+    this.lostLines = 0;
   }
 }

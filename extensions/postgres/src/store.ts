@@ -120,6 +120,6 @@ function toInfo(row: SessionRow): SessionInfo {
 
 function inUse(id: string, { pid, host, since }: { pid: number; host: string; since: string }): Error {
   const error = new Error(`The session ${id} is in use: process ${pid} on ${host} writes to it since ${since}.`);
-  const hint = `Go on with a copy of it: --fork ${id}. Or end that process first; a process that is gone holds nothing.`;
+  const hint = "End that process first, or leave the session to it; a process that is gone holds nothing.";
   return Object.assign(error, { code: "session_in_use", hint });
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "@pi-agent/kernel";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Database } from "../src/database.ts";
 import { Drainer, type DrainScope } from "../src/drain.ts";
 import { openEmbedded } from "../src/embedded.ts";
@@ -150,7 +150,20 @@ for (const [name, isSkipped, open] of PLACES) {
       appendFileSync(file, '{"t":"entry","at":1,"session":"s"}\t{"type":"cus');
       await drainer().drain(db, OWN);
       expect(await ids()).toEqual(["a", "b", "c"]);
-      expect(readdirSync(folder)).toEqual([]);
+      expect(readdirSync(folder)).toEqual(["refused.here.jsonl"]);
+    });
+
+    test("S2 lines that cannot be read are set aside and told of once; a torn end is not", async () => {
+      fill(["a", "b"]).close();
+      const file = listFiles(listFolders(folder)[0]!.path)[0]!.path;
+      appendFileSync(file, 'garbage\n\0\0\0\0\n{"t":"entry","at":1,"session":"s"}\t{"type":"cus');
+      const one = drainer();
+      await expect(one.drain({ query: lost, transaction: lost, close: lost }, OWN)).rejects.toThrow("lost");
+      await one.drain(db, OWN);
+      expect(await ids()).toEqual(["a", "b"]);
+      expect(refused).toEqual([join(folder, "refused.here.jsonl")]);
+      expect(readFileSync(refused[0]!, "utf8")).toBe("garbage\n\0\0\0\0\n");
+      expect(readdirSync(folder)).toEqual(["refused.here.jsonl"]);
     });
 
     test("a line that the database refuses is set aside, and the ones behind it go on", async () => {
@@ -185,12 +198,13 @@ for (const [name, isSkipped, open] of PLACES) {
     });
 
     test("F160 a session that was removed does not come back with what a killed process sends again", async () => {
-      fill(["a"]).close();
+      asIfAt(Date.now() - 60_000, () => fill(["a"]).close());
       cpSync(folder, `${folder}-copy`, { recursive: true });
       await drainer().drain(db, OWN);
-      await new Promise((resolve) => setTimeout(resolve, 20));
       await db.query("delete from pi_agent.sessions");
-      await db.query("insert into pi_agent.removed_sessions (session_id, removed_at) values ('s', clock_timestamp())");
+      await db.query(
+        "insert into pi_agent.removed_sessions (session_id, removed_at) values ('s', clock_timestamp() - interval '30 seconds')",
+      );
       renameSync(folder, `${folder}-gone`);
       renameSync(`${folder}-copy`, folder);
       await drainer().drain(db, OWN);
@@ -286,10 +300,8 @@ for (const [name, isSkipped, open] of PLACES) {
     });
 
     test("D2 what several short runs have left goes in in the order in which they ran", async () => {
-      for (const id of ["a", "b", "c", "d"]) {
-        fill([id]).close();
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+      const now = Date.now();
+      for (const [ms, id] of ["a", "b", "c", "d"].entries()) asIfAt(now - 10 + ms, () => fill([id]).close());
       await drainer().drain(db, OWN);
       expect(await ids()).toEqual(["a", "b", "c", "d"]);
     });
@@ -304,6 +316,20 @@ for (const [name, isSkipped, open] of PLACES) {
 
 function entry(id: string, data = "x"): Entry {
   return { type: "custom", id, parentId: null, timestamp: "2026-01-02T03:04:05.678Z", customType: "t", data };
+}
+
+/** Does something as if it were another time. */
+function asIfAt(ms: number, fn: () => void): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: ms });
+  try {
+    fn();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+function lost(): Promise<never> {
+  return Promise.reject(new Error("lost"));
 }
 
 function randomText(length: number): string {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Entry } from "@pi-agent/kernel";
 import { afterEach, describe, expect, test } from "vitest";
 import { openReader } from "../src/reader.ts";
+import { assertRecorded, openHome, startAgent } from "./agents.ts";
 import { embeddedAgentDir } from "./embedded.ts";
 import { fakeHost, openHub, tempFolder } from "./hubs.ts";
 import { NO_SERVER, sharedServer } from "./server.ts";
@@ -74,6 +75,21 @@ describe.skipIf(NO_SERVER)("with a server", () => {
     await server.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pi-agent'");
     await hub.client.transaction((tx) => tx.query(insert, ["y"]));
     expect(await hub.client.query("select id from pi_agent.sessions")).toEqual([{ id: "y" }]);
+  }, 30_000);
+
+  test("of agents that share a database any one may go first: the address comes from one that is still there", async () => {
+    const agentDir = await tempAgent();
+    const url = await (await sharedServer()).freshDatabase();
+    const home = { agentDir, url, settings: { "postgres.url": "$DATABASE_URL" } };
+    const [first, second] = [await startAgent(home), await startAgent(home)];
+    undo.push(second.dispose);
+    await first.dispose();
+    await second.agent.input("go");
+    await second.agent.settled();
+    const reader = await openHome(home);
+    undo.push(() => reader.close());
+    await assertRecorded(reader, second.made);
+    expect(second.notices).toEqual([]);
   }, 30_000);
 
   test("pi runs reads what waited, and says what waits all the same", async () => {

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { threadId } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freeLockOf, type Lock, takeLock, wantLock } from "../src/lock.ts";
-import { lookAfter, ownProcessName } from "../src/process-name.ts";
+import { ownProcessName } from "../src/process-name.ts";
 import { tempFolder } from "./hubs.ts";
 
 let folder = "";
@@ -54,15 +54,20 @@ test("D3 what a thread that is gone has held is free, and what another one holds
   taken().release();
 });
 
-test("a holder hears that somebody waits, until he no longer does or is dead", () => {
+test("a holder hears that somebody waits, until he no longer does, is dead, or asked from elsewhere long ago", () => {
   const lock = taken();
   expect(lock.isWanted()).toBe(false);
   const unwant = wantLock(folder);
   expect(lock.isWanted()).toBe(true);
   unwant();
   expect(lock.isWanted()).toBe(false);
-  writeFileSync(join(folder, "wanted.999999-1-dead.abc"), "");
   writeFileSync(join(folder, `wanted.999999-1-${ownProcessName().split("-")[2]}.abc`), "");
+  expect(lock.isWanted()).toBe(false);
+  const elsewhere = join(folder, "wanted.1-1-elsewhere.abc");
+  writeFileSync(elsewhere, "");
+  expect(lock.isWanted()).toBe(true);
+  const longAgo = Date.now() / 1_000 - 60;
+  utimesSync(elsewhere, longAgo, longAgo);
   expect(lock.isWanted()).toBe(false);
   lock.release();
 });
@@ -102,9 +107,3 @@ function startTaker(path: string): { said: Promise<string>; kill(): Promise<void
     },
   };
 }
-
-test("a process is told apart from a later one with its number", () => {
-  expect(lookAfter(ownProcessName())).toBe("alive");
-  expect(lookAfter("1-1-elsewhere")).toBe("elsewhere");
-  expect(lookAfter("nonsense")).toBe("elsewhere");
-});

@@ -140,6 +140,25 @@ test("S4 a disk that takes nothing is told once; what was written meanwhile is k
   spool.close();
 });
 
+test("S4 lines that found no place in memory either are counted when it goes on, and not counted again the next time", () => {
+  const lost: number[] = [];
+  const onTrouble = (error: Error | undefined, count: number) => void (error ?? lost.push(count));
+  const spool = new Spool({ spool: folder, target: "here", maxKeptChars: 500, onTrouble });
+  for (const length of [200, 10]) {
+    // So that it does not go on with the file that it has open.
+    spool.close();
+    rmSync(folder, { recursive: true, force: true });
+    writeFileSync(folder, "in the way");
+    for (const id of ["a", "b", "c"]) {
+      spool.entry(entry(id, "x".repeat(length)), { session: "s" });
+      spool.flush();
+    }
+    rmSync(folder);
+    spool.flush();
+  }
+  expect(lost).toEqual([2, 0]);
+});
+
 test("pi runs can say how much waits, without what is in the database already", () => {
   const spool = openSpool();
   expect(spoolStatus(folder)).toEqual({ files: 0, lines: 0, bytes: 0 });

@@ -16,7 +16,7 @@ export async function replay(source: RunsSource, { id, flags }: RunsArguments, i
   const steps = await readSteps(source, run.id);
   const mode = findMode(io, flags.get("mode"));
   const speed = Number(flags.get("speed") ?? 1);
-  await mode.replay(pace(toEvents(run, steps, { isStreamed: speed > 0 }), { speed, signal: io.signal }), { speed });
+  await mode.replay(pace(toEvents(run, steps, { isStreamed: speed > 0 }), { speed, signal: io.signal }));
   return 0;
 }
 
