@@ -28,6 +28,8 @@ export async function startVerdaccio(): Promise<Verdaccio> {
     auth: { htpasswd: { file: join(folder, "htpasswd"), max_users: 10 } },
     packages: { "@corp/*": { access: "$authenticated", publish: "$authenticated" }, "**": everybody },
     uplinks: {},
+    // The embedded database is larger than what is taken by default.
+    max_body_size: "100mb",
     web: { enable: false },
     log: { type: "stdout", level: "fatal" },
   };
