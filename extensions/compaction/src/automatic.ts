@@ -6,20 +6,26 @@
  *   turn_end         the answer was cut for want of room ─┘
  *                    the answer was asked for with more than the window ──► compact
  */
-import type { Context, Draft, HookEvent, HookResult, Model } from "@pi-agent/kernel";
+import type { Context, Draft, Entry, FailureKind, HookEvent, HookResult, Model } from "@pi-agent/kernel";
 import type { Attempt } from "./attempt.ts";
 import type { Done } from "./compactor.ts";
 import { endOf } from "./overflow.ts";
 import { isAutomatic, type Loaded, thresholdOf } from "./settings.ts";
+import { isAside } from "./view.ts";
 import { TOO_LONG, textOfError } from "./words.ts";
 
 /** After so many failures in a row it waits for a person. */
 const MAX_FAILURES = 3;
+/** What passes by itself: it says nothing of the conversation or the model, and is not counted. */
+const PASSING: readonly (FailureKind | undefined)[] = ["rate_limit", "overloaded", "server", "network", "timeout"];
 
 /** A window that was found full is taken to be full from so much of what it had then. */
 const LEARNED_SHARE = 0.9;
 /** Whatever is refused, a window is not taken to be smaller than this part of what its model says. */
 const LEAST_SHARE = 0.25;
+
+/** What a compaction throws, and what was the matter with a call, where it was a call. */
+type Failed = Error & { code?: string; hint?: string; cause?: { kind?: FailureKind } };
 
 /** Has a conversation compacted when it must be. */
 export class Automatic {
@@ -27,7 +33,9 @@ export class Automatic {
   private failures = 0;
   /** Session and model that the failures are of: with others it is tried again. */
   private failedIn = "";
-  /** The message of a person that a request was made again for. */
+  /** What was told last: the same is not told at each turn. */
+  private told = "";
+  /** What a person said, or what started a run in their place, that a request was made again for. */
   private recoveredFor: string | undefined;
   /** By model, what a context had that was refused although it should have fit: its window is smaller than it says. */
   private readonly refused = new Map<string, number>();
@@ -39,6 +47,7 @@ export class Automatic {
   /** Nothing is amiss any more. */
   recover(): void {
     this.failures = 0;
+    this.told = "";
   }
 
   /** Looks before each turn; where the window is far from full it costs a comparison. */
@@ -139,19 +148,24 @@ export class Automatic {
       if (done !== "nothing") this.recover();
       return done;
     } catch (thrown) {
-      const { code, message, hint } = thrown as Error & { code?: string; hint?: string };
+      const { code, message, hint, cause } = thrown as Failed;
       if (code === "aborted" || ctx.signal?.aborted) return undefined;
-      this.countFailure(ctx, attempt.model, textOfError({ message, hint }));
+      this.tell(ctx, textOfError({ message, hint }));
+      if (code !== "compaction_cancelled" && !PASSING.includes(cause?.kind)) this.countFailure(ctx, attempt.model);
       return undefined;
     }
   }
 
-  private countFailure(ctx: Context, model: Model, text: string): void {
+  private tell(ctx: Context, text: string): void {
+    if (text !== this.told) ctx.ui.notify(text, "warning");
+    this.told = text;
+  }
+
+  private countFailure(ctx: Context, model: Model): void {
     const place = placeOf(ctx, model);
     if (this.failedIn !== place) this.failures = 0;
     this.failedIn = place;
     this.failures++;
-    ctx.ui.notify(text, "warning");
     if (this.failures < MAX_FAILURES) return;
     const pauses = `Automatic compaction has failed ${this.failures} times in a row, and pauses in this session until you compact with /compact or choose another model.`;
     ctx.ui.notify(pauses, "error");
@@ -170,7 +184,19 @@ function omission(targetId: string): Draft<"context_edit"> {
   return { type: "context_edit", targetId, replacement: null };
 }
 
-/** The id of what a person said last. */
+/** The id of what is being answered: what a person said last, or a message of an extension that came after an answer. */
 function requestIn({ transcript }: Context): string {
-  return transcript.findLast("message", ({ message }) => message.role === "user")?.id ?? "";
+  const said = transcript.path().filter((entry) => !isAside(entry) && !isOf(entry, "system"));
+  const isRequest = (entry: Entry, at: number) =>
+    isOf(entry, "user") || (entry.type === "custom_message" && (at === 0 || isAnswer(said[at - 1]!)));
+  return said.findLast(isRequest)?.id ?? "";
+}
+
+function isOf(entry: Entry, role: Entry<"message">["message"]["role"]): boolean {
+  return entry.type === "message" && entry.message.role === role;
+}
+
+/** Tells whether a run may have ended with an entry: what comes after a call or its result is only said beside it. */
+function isAnswer(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "assistant" && entry.message.stopReason !== "toolUse";
 }

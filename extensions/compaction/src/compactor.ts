@@ -6,16 +6,17 @@
  *                                   └─ brings the summary       └─ unusable            session_compact, compaction_end
  *                                            session_compact_failed, compaction_end
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Draft, Entry, ExtensionAPI } from "@pi-agent/kernel";
 import { type Attempt, prepare, type Work } from "./attempt.ts";
 import { listFiles } from "./files.ts";
 import type { CompactionResult, Reason } from "./hooks.ts";
 import type { Plan } from "./plan.ts";
-import { createAsk, type Requests } from "./requests.ts";
+import { createAsk, type Requests, untilAborted } from "./requests.ts";
 import { isAutomatic, type Loaded } from "./settings.ts";
 import { systemRecord } from "./system-record.ts";
-import { isLost, type View } from "./view.ts";
-import { lostBoundary, noteOf, STATUS, statusOf, toFailure } from "./words.ts";
+import { isAside, isLost, type View } from "./view.ts";
+import { lostBoundary, noteOf, STATUS, statusOf, toFailure, withinAnother } from "./words.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /** What was appended: the compaction; nothing but edits, where shortening was enough; or nothing at all. */
@@ -26,14 +27,22 @@ export type Done = Entry<"compaction"> | "shortened" | "nothing";
  * Fails with `compaction_failed`, `compaction_cancelled`, `aborted`.
  */
 export function compact(loaded: Loaded, attempt: Attempt): Promise<Done> {
-  const ctx = loaded.pi.context;
+  const { pi } = loaded;
+  const ctx = pi.context;
+  const outer = within.getStore();
+  if (outer?.pi === pi && outer.isUnderWay) return Promise.reject(withinAnother(pi));
   return ctx.exclusive("compacting", async (exclusive) => {
     const signal = AbortSignal.any([exclusive, loaded.gone, ...(attempt.signal ? [attempt.signal] : [])]);
     const work = prepare({ ...attempt, ...loaded, ctx, signal });
     if (!work) return "nothing";
-    return isShortenedOnly(work) ? appendEdits(work) : perform(work);
+    if (isShortenedOnly(work)) return appendEdits(work);
+    const own = { pi, isUnderWay: true };
+    return within.run(own, () => perform(work)).finally(() => (own.isUnderWay = false));
   });
 }
+
+/** The compaction that whoever calls is told of: one that it asked for would tell it again, and so without end. */
+const within = new AsyncLocalStorage<{ pi: ExtensionAPI; isUnderWay: boolean }>();
 
 /** What stays is too long, and before it there is next to nothing to summarise. */
 function isShortenedOnly({ plan, budgets, reason }: Work): boolean {
@@ -60,7 +69,7 @@ async function perform(work: Work): Promise<Entry<"compaction">> {
   if (isLost(work.view)) ui.notify(lostBoundary(work.view.previous!), "warning");
   ui.setStatus(STATUS, statusOf(reason));
   try {
-    await pi.dispatch("compaction_start", { reason });
+    await untilAborted(pi.dispatch("compaction_start", { reason }), signal);
     const brought = await askExtensions(work);
     fromExtension = brought !== undefined;
     const result = toResult(work, brought ?? (await summarise(work, requests)));
@@ -115,7 +124,8 @@ async function askExtensions(work: Work): Promise<Brought | undefined> {
     },
   };
   const event = { preparation, branchEntries: view.path, customInstructions, reason, willRetry, signal };
-  const answer = await pi.dispatch("session_before_compact", event);
+  // Whoever hangs there must not hold an abort up.
+  const answer = await untilAborted(pi.dispatch("session_before_compact", event), signal);
   signal.throwIfAborted();
   if (answer?.cancel) {
     throw pi.error("compaction_cancelled", "An extension refused to compact the conversation.", {
@@ -138,6 +148,9 @@ function toResult({ ctx, plan, view, counted }: Work, brought: Brought): Compact
   if (typeof summary !== "string" || summary.trim() === "") throw new Error("the summary is empty");
   const kept = keptTokens(view, plan, firstKeptEntryId);
   if (kept === undefined) throw new Error(`there is no entry ${firstKeptEntryId} on this branch to keep from`);
+  if (revives(view, firstKeptEntryId)) {
+    throw new Error(`the entry ${firstKeptEntryId} lies before what the compaction before this one has kept`);
+  }
   const after = kept + ctx.estimateTokens([{ role: "user", content: summary, timestamp: 0 }]);
   if (after >= view.tokens) throw new Error("the summary is no shorter than what it would take the place of");
   const estimatedTokensAfter = Math.round((counted * after) / view.tokens);
@@ -153,6 +166,15 @@ function keptTokens({ path, items }: View, plan: Plan, firstKeptEntryId: string 
   return items.reduce((sum, { entryId, tokens }) => sum + (entryId !== undefined && ids.has(entryId) ? tokens : 0), 0);
 }
 
+/** Tells whether keeping from an entry brings back what an earlier compaction has summarised. */
+function revives({ path, previous }: View, firstKeptEntryId: string | null): boolean {
+  if (!previous || firstKeptEntryId === null) return false;
+  const at = (id: string | null) => path.findIndex((entry) => entry.id === id);
+  const boundary = at(previous.firstKeptEntryId);
+  const gone = path.slice(at(firstKeptEntryId), boundary < 0 ? at(previous.id) : boundary);
+  return gone.some((entry) => !isAside(entry));
+}
+
 /** Appends in one go. What was said meanwhile comes after the boundary, and so is kept. */
 function append(work: Work, result: CompactionResult, fromHook: boolean): Entry<"compaction"> {
   const { pi, ctx, view, plan, signal, hide = [] } = work;
@@ -163,7 +185,8 @@ function append(work: Work, result: CompactionResult, fromHook: boolean): Entry<
   if (at < 0 || path.slice(at + 1).some(({ type }) => type === "compaction")) {
     throw new Error("the conversation went on from another place meanwhile");
   }
-  const { summary, firstKeptEntryId, tokensBefore, usage, details } = result;
+  const { summary, tokensBefore, usage, details } = result;
+  const firstKeptEntryId = result.firstKeptEntryId ?? path[at + 1]?.id ?? null;
   const systemMessage = systemRecord(path);
   const draft: Draft<"compaction"> = {
     type: "compaction",
@@ -175,6 +198,6 @@ function append(work: Work, result: CompactionResult, fromHook: boolean): Entry<
     ...(details !== undefined && { details }),
     ...(fromHook && { fromHook }),
   };
-  const edits = firstKeptEntryId === plan.firstKeptEntryId ? plan.edits : [];
+  const edits = result.firstKeptEntryId === plan.firstKeptEntryId ? plan.edits : [];
   return pi.append([...hide, ...edits, draft]).at(-1) as Entry<"compaction">;
 }

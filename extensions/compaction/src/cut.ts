@@ -35,6 +35,15 @@ export function findCut(items: readonly Item[], keepTokens: number): number {
   return 0;
 }
 
+/**
+ * Finds the next place to cut, where what is kept must become less; the end where nothing can be kept. None where all that
+ * is left are calls that are still worked on: their results would come without them.
+ */
+export function nextCut(items: readonly Item[], cut: number): number | undefined {
+  for (let at = cut + 1; at < items.length; at++) if (canCutAt(items, at)) return at;
+  return cut < items.length && items.at(-1)!.entryId !== undefined ? items.length : undefined;
+}
+
 /** Divides the items at a cut. A turn begins with what is sent as the user's. */
 export function divide(items: readonly Item[], cut: number): Parts {
   const kept = items.slice(cut);
@@ -45,8 +54,9 @@ export function divide(items: readonly Item[], cut: number): Parts {
   return { history: before.slice(0, start), prefix: before.slice(start), kept };
 }
 
-/** The entry to keep from: entries before it that say nothing to the model come along. */
-export function firstKeptEntry(path: readonly Entry[], items: readonly Item[], cut: number): string {
+/** The entry to keep from: entries before it that say nothing to the model come along. None where nothing is kept. */
+export function firstKeptEntry(path: readonly Entry[], items: readonly Item[], cut: number): string | null {
+  if (cut === items.length) return null;
   const spoken = new Set(items.map(({ entryId }) => entryId));
   const id = items[cut]!.entryId!;
   let at = path.findIndex((entry) => entry.id === id);

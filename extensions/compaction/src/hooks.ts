@@ -6,8 +6,8 @@ export type Reason = "manual" | "threshold" | "overflow";
 
 /** What a summary is going to take the place of. */
 export interface CompactionPreparation {
-  /** From this entry on everything is kept. */
-  firstKeptEntryId: string;
+  /** From this entry on everything is kept; none where nothing is, because it would leave no room. */
+  firstKeptEntryId: string | null;
   messagesToSummarize: readonly Message[];
   /** The beginning of a turn whose end is kept. */
   turnPrefixMessages: readonly Message[];

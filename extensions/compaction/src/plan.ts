@@ -1,13 +1,14 @@
 /** What a compaction is going to do, worked out before anything is asked or written. */
 import type { Draft, Entry, Message } from "@pi-agent/kernel";
 import type { Budgets } from "./budgets.ts";
-import { divide, findCut, firstKeptEntry } from "./cut.ts";
+import { divide, findCut, firstKeptEntry, nextCut, type Parts } from "./cut.ts";
 import { addCalls, addListed, type FileOps, noFiles } from "./files.ts";
-import { cutMiddle, shorten, textOf } from "./shorten.ts";
+import { cutMiddle, isTooLong, shorten, textOf } from "./shorten.ts";
 import { sumTokens, type View } from "./view.ts";
 
 export interface Plan {
-  firstKeptEntryId: string;
+  /** None where nothing stays but the summary. */
+  firstKeptEntryId: string | null;
   history: readonly Message[];
   /** The beginning of a turn whose end is kept. */
   prefix: readonly Message[];
@@ -30,10 +31,7 @@ const MAX_REQUEST_CHARS = 8_000;
 export function planOf(view: View, budgets: Budgets): Plan | undefined {
   const { path, items, previous } = view;
   if (items.length === 0) return undefined;
-  const cut = findCut(items, budgets.keepTokens);
-  const { history, prefix, kept } = divide(items, cut);
-  const byId = new Map(path.map((entry) => [entry.id, entry]));
-  const { edits, savedTokens } = shorten(kept, budgets.mostTokens, (id) => byId.get(id));
+  const { cut, history, prefix, kept, edits, savedTokens } = cutToFit(view, budgets);
   const summarised = [...history, ...prefix].map(({ message }) => message);
   const files = noFiles();
   addListed(files, previous);
@@ -51,10 +49,39 @@ export function planOf(view: View, budgets: Budgets): Plan | undefined {
   };
 }
 
+/** Cuts where the tail begins, or later: what cannot be shortened and leaves no room is summarised too. */
+function cutToFit(
+  { path, items }: View,
+  { keepTokens, mostTokens }: Budgets,
+): Parts & ReturnType<typeof shorten> & { cut: number } {
+  const byId = new Map(path.map((entry) => [entry.id, entry]));
+  for (let cut = findCut(items, keepTokens); ; ) {
+    const parts = divide(items, cut);
+    const shortened = shorten(parts.kept, mostTokens, (id) => byId.get(id));
+    const next = isTooLong(parts.kept, mostTokens, shortened.savedTokens) ? nextCut(items, cut) : undefined;
+    if (next === undefined) return { cut, ...parts, ...shortened };
+    cut = next;
+  }
+}
+
 /** What is put at the end of a summary of ours is made anew each time. */
 function withoutBlocks({ summary, fromHook }: Entry<"compaction">): string {
   if (fromHook) return summary;
-  return summary.replace(/\n*<(read-files|modified-files|last-request)>\n[^]*?\n<\/\1>/g, "").trim();
+  const unclosed = new Set<string>();
+  const rest: string[] = [];
+  let from = 0;
+  for (const { 0: opening, 1: name, index } of summary.matchAll(/<(read-files|modified-files|last-request)>\n/g)) {
+    // Where one is not closed, none after it is: without that each would be looked for up to the end.
+    if (index < from || unclosed.has(name!)) continue;
+    const closing = `\n</${name}>`;
+    const end = summary.indexOf(closing, index + opening.length);
+    if (end < 0) unclosed.add(name!);
+    else {
+      rest.push(summary.slice(from, index).trimEnd());
+      from = end + closing.length;
+    }
+  }
+  return [...rest, summary.slice(from)].join("").trim();
 }
 
 function lastRequest(

@@ -57,9 +57,11 @@ export function createAsk(pi: ExtensionAPI, { ctx, model, signal, maxTokens, pur
   };
 }
 
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for work, and no longer than up to an abort. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason as Error);
+    if (signal.aborted) end();
     signal.addEventListener("abort", end, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
   });

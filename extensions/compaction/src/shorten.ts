@@ -13,13 +13,18 @@ const NOTE_CHARS = 90;
 /** How much of what stays is its beginning. */
 const HEAD = 2 / 3;
 
+/** Tells whether what is kept is too long, even with edits that save so much. */
+export function isTooLong(kept: readonly Item[], most: number, savedTokens = 0): boolean {
+  return sumTokens(kept) - savedTokens > SLACK * most;
+}
+
 /** Drafts the edits that bring what is kept to about `most` tokens, where that is possible; the longest parts give most. */
 export function shorten(
   kept: readonly Item[],
   most: number,
   entry: (id: string) => Entry | undefined,
 ): { edits: Draft<"context_edit">[]; savedTokens: number } {
-  if (sumTokens(kept) <= SLACK * most) return { edits: [], savedTokens: 0 };
+  if (!isTooLong(kept, most)) return { edits: [], savedTokens: 0 };
   const isLong = ({ tokens }: Item) => tokens > LEAST_TOKENS;
   const parts = kept.filter((item) => isLong(item) && isEditable(item, entry));
   const spare = most - (sumTokens(kept) - sumTokens(parts));

@@ -5,7 +5,7 @@
  *   part 2 ──────────────┴──► summary, brought up to date ──┐
  *   part 3 ─────────────────────────────────────────────────┴──► …
  */
-import type { AssistantMessage } from "@pi-agent/kernel";
+import type { AssistantMessage, FailureKind } from "@pi-agent/kernel";
 import { type SummaryKind, SYSTEM_PROMPT, summaryPrompt } from "./prompts.ts";
 import { cutMiddle } from "./shorten.ts";
 
@@ -66,14 +66,22 @@ function take(parts: readonly string[], maxChars: number): { text: string; rest:
 }
 
 /** Why an answer is no summary. */
-class SummaryFault extends Error {
+export class SummaryFault extends Error {
   override readonly name = "SummaryFault";
+  readonly kind: FailureKind | undefined;
+
+  constructor(message: string, kind?: FailureKind) {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** The text of an answer that is whole and says something. */
 function summaryIn({ content, stopReason, errorMessage, failure }: AssistantMessage): string {
   if (stopReason === "aborted") throw new SummaryFault("it was aborted");
-  if (stopReason === "error") throw new SummaryFault(errorMessage ?? failure?.kind ?? "the call failed");
+  if (stopReason === "error") {
+    throw new SummaryFault(errorMessage ?? failure?.kind ?? "the call failed", failure?.kind);
+  }
   if (stopReason === "length") throw new SummaryFault("the summary became too long and was cut off");
   if (content.some((block) => block.type === "toolCall")) {
     throw new SummaryFault("the model called a tool instead of writing a summary");

@@ -55,6 +55,13 @@ export function toFailure(
   });
 }
 
+/** Why a handler of a compaction's hooks may not ask for another. */
+export function withinAnother(pi: Pick<ExtensionAPI, "error">): AgentError {
+  return pi.error("compaction_failed", "A compaction was asked for within a compaction.", {
+    hint: "Do not compact from a handler that is told of a compaction; wait until it has ended.",
+  });
+}
+
 /** What is told of an error: what happened, and what to do. */
 export function textOfError({ message, hint }: Pick<AgentError, "message"> & { hint?: string }): string {
   return hint ? `${message} ${hint}` : message;
