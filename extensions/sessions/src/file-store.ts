@@ -6,8 +6,7 @@ import { findHolder, leasePath, takeLease } from "./lease.ts";
 import { findById, listSessions, readFolder, type SessionInfo } from "./list.ts";
 import { fileName, isNameable, type SessionPlace } from "./location.ts";
 import { peekHeader } from "./peek.ts";
-import { type StoredSession as ReadSession, readSession } from "./read.ts";
-import type { SessionHeader } from "./record.ts";
+import { readSession, type SessionFileContent } from "./read.ts";
 import type { Claim, Holder, SessionStore } from "./store.ts";
 import { type Kept, SessionWriter, type WriterOptions } from "./writer.ts";
 
@@ -17,21 +16,24 @@ export interface FileStoreOptions extends Pick<WriterOptions, "report"> {
   durability(): WriterOptions["durability"];
 }
 
-/** A session to write to. What is known of its file spares looking for it. */
-export interface Written {
-  header: SessionHeader;
-  entries: readonly Entry[];
-  file?: string;
-  /** What the file measured when exactly `entries` were read from it. */
+/** What is known of a session's file, which spares looking for it. */
+export interface KnownFile {
+  file: string;
+  /** What it measured when all entries that the session is opened with were read from it; left out while there is none. */
   sizeBytes?: number;
+  /** It has other ids than those entries. */
   isOutdated?: boolean;
 }
+
+type Written = Parameters<SessionStore["open"]>[0];
 
 /** Keeps each session in a file of JSON lines. */
 export class FileStore implements SessionStore {
   private readonly options: FileStoreOptions;
   /** Files that are not where one would look for them, by id. */
   private readonly places = new Map<string, string>();
+  /** What holds for the session that is opened next, by id. */
+  private readonly known = new Map<string, KnownFile>();
 
   constructor(options: FileStoreOptions) {
     this.options = options;
@@ -41,21 +43,22 @@ export class FileStore implements SessionStore {
     return listSessions(this.options.placeOf(cwd), cwd);
   }
 
-  async read(id: string): Promise<ReadSession | undefined> {
+  async read(id: string): Promise<SessionFileContent | undefined> {
     const file = this.find(id);
     return file === undefined ? undefined : readSession(file);
   }
 
   async claim(id: string): Promise<Claim> {
     const taken = takeLease(this.leaseOf(id));
-    return "holder" in taken ? taken : { release: async () => taken.release() };
+    return "holder" in taken ? taken : { isHeld: () => taken.isHeld, release: async () => taken.release() };
   }
 
   open(session: Written): SessionWriter {
-    const { header, file } = session;
-    if (file !== undefined) this.places.set(header.id, file);
     const { options } = this;
-    const locate = () => this.locate(session);
+    const { header } = session;
+    const known = this.known.get(header.id);
+    this.known.delete(header.id);
+    const locate = () => (known ? keptIn(known, session.entries) : this.locate(session));
     return new SessionWriter(header, { report: options.report, durability: options.durability(), locate });
   }
 
@@ -66,6 +69,7 @@ export class FileStore implements SessionStore {
     if ("holder" in claim) throw inUse({ id, file }, claim.holder);
     for (const each of [file, ...copiesOf(file)]) rmSync(each, { force: true });
     this.places.delete(id);
+    this.known.delete(id);
     await claim.release();
     return true;
   }
@@ -75,9 +79,10 @@ export class FileStore implements SessionStore {
     return findHolder(this.leaseOf(id));
   }
 
-  /** Makes known where a session is that lies elsewhere. */
-  remember(id: string, file: string): void {
-    this.places.set(id, file);
+  /** Makes known where a session is, and what holds for its file when it is opened next. */
+  remember(id: string, known: KnownFile): void {
+    this.places.set(id, known.file);
+    this.known.set(id, known);
   }
 
   /** Beside the file, also while there is none yet. */
@@ -103,11 +108,7 @@ export class FileStore implements SessionStore {
   }
 
   /** Finds what there is of a session already, else a place for it. Fails with `session_unreadable`, `session_invalid`. */
-  private locate({ header, entries, ...known }: Written): Kept {
-    if (known.file !== undefined) {
-      const isRead = known.sizeBytes !== undefined;
-      return { ...known, file: known.file, stored: isRead ? entries : [], missing: isRead ? [] : entries };
-    }
+  private locate({ header, entries }: Written): Kept {
     const { folder } = this.options.placeOf(header.cwd);
     // An id that is in no file's name is looked for in all of them.
     const found = isNameable(header.id) ? this.findNear(header.id, folder) : this.find(header.id);
@@ -117,6 +118,11 @@ export class FileStore implements SessionStore {
     this.places.set(header.id, file);
     return { file, id: header.id, stored: [], ...lackingIn([], entries) };
   }
+}
+
+function keptIn(known: KnownFile, entries: readonly Entry[]): Kept {
+  const isRead = known.sizeBytes !== undefined;
+  return { ...known, stored: isRead ? entries : [], missing: isRead ? [] : entries };
 }
 
 /** What is not stored of the entries, each once, and the ids of all. */

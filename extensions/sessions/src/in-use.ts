@@ -1,5 +1,6 @@
 /** What is done about a session that somebody else writes to. */
 import type { Context } from "@pi-agent/kernel";
+import { oneLine } from "./one-line.ts";
 import { sessionError } from "./problems.ts";
 import type { Holder } from "./store.ts";
 
@@ -35,5 +36,5 @@ export function inUse(wanted: Wanted, holder: Holder): Error {
 }
 
 function describe({ id }: Wanted, { pid, host, since }: Holder): string {
-  return `The session ${id} is in use: process ${pid} on ${host} writes to it since ${since}.`;
+  return oneLine(`The session ${id} is in use: process ${pid} on ${host} writes to it since ${since}.`);
 }

@@ -1,31 +1,27 @@
 /**
  * Keeps the session of one agent.
  *
- *   found ──► claimed ──► the current one ──► recorded in every store ──► left: closed, and given back
- *                └─ somebody else writes to it: copied, or only read, or refused
+ *   opened ──► the current one ──► recorded in every store ──► left: closed, and given back
  *
  * 1. The store that the setting `session.store` names lists, reads and leases; a session that was named by its file, the
  *    store of files. All others receive what is appended.
  * 2. A new session is claimed with its first message, one that was there before the agent goes on with it.
  */
-import { statSync } from "node:fs";
 import type { Context, Entry, ExtensionAPI, HookPoints } from "@pi-agent/kernel";
 import { Choices } from "./choices.ts";
 import { Claims } from "./claims.ts";
 import { FileStore } from "./file-store.ts";
-import { settleInUse } from "./in-use.ts";
 import type { SessionInfo } from "./list.ts";
-import { isPath } from "./location.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { describeProblems, sessionError } from "./problems.ts";
-import { readSession } from "./read.ts";
+import { type Held, Opening } from "./opening.ts";
+import { describeProblems } from "./problems.ts";
 import type { SessionHeader } from "./record.ts";
 import { Recorder } from "./recorder.ts";
 import { findFirstMessage, findName, isSaid } from "./said.ts";
-import { choosePlace, type Flags, newSession, type Session, selectSession, textOf } from "./select.ts";
-import { placeOf, readStored, selectStored } from "./select-stored.ts";
+import { choosePlace, type Flags, newSession, type Session } from "./select.ts";
+import { placeOf } from "./select-stored.ts";
 import type { SessionStore } from "./store.ts";
-import { FILES, type NamedStore, type Stores, storesOf } from "./stores.ts";
+import { type NamedStore, type Stores, storesOf } from "./stores.ts";
 import type { WriterOptions } from "./writer.ts";
 
 /** The session that is going on. */
@@ -41,9 +37,9 @@ export interface CurrentSession {
   readonly lastUsed?: string;
   /** Somebody else writes to it: nothing that is said here is kept. */
   isReadOnly?: boolean;
+  /** Nobody else may write to it, as far as its store knows; not before something was said. */
+  readonly isClaimed?: boolean;
 }
-
-type Held = Session & { isReadOnly?: boolean };
 
 export class SessionKeeper {
   readonly files: FileStore;
@@ -51,11 +47,15 @@ export class SessionKeeper {
   private readonly choices: Choices;
   private readonly stores: Stores;
   private readonly claims: Claims;
+  private readonly opening: Opening;
   private session: Held | undefined;
   private recorder: Recorder | undefined;
   private name: string | undefined;
-  /** Was read last; becomes the current one when the agent goes on with it. */
-  private opened: Held | undefined;
+  /** Something was said in a session that nobody has claimed yet. */
+  private isClaimDue = false;
+  /** Somebody else writes to the session too, and that was told. */
+  private isShared = false;
+  private soon: NodeJS.Immediate | undefined;
   private context: Context | undefined;
   /** Sessions that were left, until all of them is written. */
   private leaving: Promise<void> = Promise.resolve();
@@ -69,11 +69,14 @@ export class SessionKeeper {
       durability: () => this.choices.durability,
       report: this.report,
     });
+    const { choices, claims, files } = this;
+    const standing = () => ({ cwd: this.cwd, session: this.session, context: this.context });
+    this.opening = new Opening({ choices, claims, files, standing });
   }
 
   get current(): CurrentSession | undefined {
     if (!this.session) return undefined;
-    const { recorder, name } = this;
+    const { recorder, name, claims } = this;
     const { header, isReadOnly, entries } = this.session;
     const file = recorder?.file ?? this.session.file;
     return {
@@ -82,6 +85,9 @@ export class SessionKeeper {
       name,
       header,
       isReadOnly,
+      get isClaimed() {
+        return claims.isHeld(header.id);
+      },
       get firstMessage() {
         return findFirstMessage(recorder?.entries ?? entries);
       },
@@ -91,12 +97,18 @@ export class SessionKeeper {
     };
   }
 
-  /** Answers the hook `session_select`. Fails as `selectSession` does, and with `session_in_use`, `unknown_session_store`. */
-  async select(flags: Flags, ctx: Context): Promise<HookPoints["session_select"]["result"]> {
+  /** Takes the flags of a start, which hold from then on. */
+  prepare(flags: Flags, ctx: Context): void {
     this.choices.flags = flags;
     this.context = ctx;
-    const session = (await this.findAsked(ctx)) ?? (await this.secure(await this.find(ctx.cwd), ctx.cwd));
-    this.opened = session;
+  }
+
+  /**
+   * Begins with `asked`, else with what the flags name, which answers the hook `session_select`. Fails as `selectSession`
+   * does, and with `session_in_use`, `unknown_session_store`.
+   */
+  async select(asked: Session | undefined, ctx: Context): Promise<HookPoints["session_select"]["result"]> {
+    const session = await this.opening.select(asked, ctx.cwd);
     this.begin(session, ctx);
     return { id: session.header.id, cwd: this.placeFor(session) || ctx.cwd, entries: session.entries };
   }
@@ -105,10 +117,18 @@ export class SessionKeeper {
   follow(ctx: Context, newest?: Entry): void {
     this.context = ctx;
     const id = ctx.sessionId;
+    const { next } = this.opening;
     // A copy of the current session has its id.
-    const isCopy = !newest && this.opened?.header.id === id && this.opened.file !== this.session?.file;
-    if (this.session?.header.id === id && !isCopy) return;
-    this.begin(this.opened?.header.id === id ? this.opened : this.ofTranscript(ctx, newest), ctx);
+    const isCopy = !newest && next?.header.id === id && next.file !== this.session?.file;
+    if (this.session?.header.id !== id || isCopy) {
+      this.begin(next?.header.id === id ? next : this.ofTranscript(ctx, newest), ctx);
+    }
+    if (!newest) void this.opening.letGo();
+  }
+
+  /** Gives back a session that was opened, when the agent goes on with the one that it has. */
+  stay(ctx: Context): void {
+    if (this.opening.next?.header.id !== ctx.sessionId) void this.opening.letGo();
   }
 
   append(entry: Entry, ctx: Context): void {
@@ -116,10 +136,15 @@ export class SessionKeeper {
     if (entry.type === "session_info") this.name = entry.name || undefined;
     if (!this.recorder) return;
     this.recorder.append(entry);
-    if (isSaid(entry)) this.claimNew();
+    this.isClaimDue ||= isSaid(entry);
+    this.flushSoon();
   }
 
   flush(): void | Promise<void> {
+    clearImmediate(this.soon);
+    this.soon = undefined;
+    if (this.isClaimDue) this.claimNew();
+    this.keepClaim();
     return this.recorder?.flush();
   }
 
@@ -127,29 +152,18 @@ export class SessionKeeper {
    * Reads a session for the agent to go on with, by its file or its id, and claims it. Fails with `session_unreadable`,
    * `session_invalid`, `session_not_found`, `session_in_use`, `unknown_session_store`.
    */
-  async open(reference: string): Promise<Session> {
-    const { name, store } = this.home();
-    const isOfFiles = isPath(reference) || name === FILES;
-    const found = isOfFiles ? await this.read(reference) : await this.readClaimed(store, reference);
-    const session = await this.secure(found ?? missing(reference), this.cwd);
-    this.opened = session;
-    return session;
+  open(reference: string): Promise<Session> {
+    return this.opening.open(reference);
   }
 
   /** Reads a session and claims nothing. Fails as `open` does, but for `session_in_use`. */
-  async read(reference: string): Promise<Session> {
-    if (isPath(reference)) return readFile(reference);
-    const { name, store } = this.home();
-    const found = name === FILES ? await this.files.read(reference) : await readStored(store, reference);
-    return found ?? missing(reference);
+  read(reference: string): Promise<Session> {
+    return this.opening.read(reference);
   }
 
   /** Begins a session for the agent to go on with: empty, or with entries of another one. */
   create(given: { cwd: string; parentSession?: string; entries?: readonly Entry[] }): Session {
-    const { cwd, parentSession, entries = [] } = given;
-    const session = { ...newSession({ cwd, folder: this.folderFor(cwd), parentSession }), entries: [...entries] };
-    this.opened = { ...session, isUnsaved: entries.length > 0 };
-    return this.opened;
+    return this.opening.create(given);
   }
 
   /** Fails with `unknown_session_store`. */
@@ -159,6 +173,7 @@ export class SessionKeeper {
 
   /** Fails with `unknown_session_store`, `session_in_use`. */
   async remove(id: string): Promise<boolean> {
+    await this.opening.letGo(id);
     return this.home().store.remove(id);
   }
 
@@ -187,56 +202,34 @@ export class SessionKeeper {
     return this.choices.folderFor(cwd);
   }
 
-  /** What `--fork` and `--resume` name. */
-  private async findAsked(ctx: Context): Promise<Session | undefined> {
-    if (this.choices.flags.get("fork") === undefined && this.choices.flags.get("resume") !== true) return undefined;
-    const { selectAsked } = await import("./commands/start.ts");
-    return selectAsked(this, this.choices.flags, ctx);
-  }
-
-  private async find(cwd: string): Promise<Session> {
-    const options = this.choices.optionsFor(cwd);
-    const { name, store } = this.home();
-    const reference = textOf(this.choices.flags, "session");
-    const isOfFiles = name === FILES || this.choices.isPrivate || (reference !== undefined && isPath(reference));
-    return isOfFiles ? selectSession(options) : selectStored(store, options, (id) => this.readClaimed(store, id));
-  }
-
-  /** Claims a session that was there before; where somebody else writes to it, makes of it what may be. */
-  private async secure(found: Session, cwd: string): Promise<Held> {
-    const session = found.sizeBytes ? await this.claimFile(found) : found;
-    const { header, file, holder, entries } = session;
-    if (!holder) return session;
-    const choice = await settleInUse({ wanted: { id: header.id, file }, holder }, this.context);
-    if (choice === "read") return { ...session, isReadOnly: true };
-    return this.create({ cwd: header.cwd || cwd, parentSession: file ?? header.id, entries });
-  }
-
-  /** What was written between reading and claiming is read too. */
-  private async claimFile(session: Session): Promise<Session> {
-    const { header, file = "", sizeBytes } = session;
-    if (this.claims.has(header.id)) return session;
-    this.files.remember(header.id, file);
-    const claim = await this.claims.take(this.files, header.id);
-    if ("holder" in claim) return { ...session, holder: claim.holder };
-    return statSync(file, { throwIfNoEntry: false })?.size === sizeBytes ? session : readFile(file);
-  }
-
-  private async readClaimed(store: SessionStore, id: string): Promise<Session | undefined> {
-    const claim = this.claims.has(id) ? undefined : await this.claims.take(store, id);
-    const session = await readStored(store, id);
-    return session && claim && "holder" in claim ? { ...session, holder: claim.holder } : session;
+  /** What is appended while nothing runs is written too, and an append waits for no disk. */
+  private flushSoon(): void {
+    this.soon ??= setImmediate(() => void this.flush());
   }
 
   private claimNew(): void {
+    this.isClaimDue = false;
     const { session } = this;
     if (!session || session.isReadOnly || this.claims.has(session.header.id)) return;
+    this.claim(session, "began the same session");
+  }
+
+  /** Takes a claim that was lost again. */
+  private keepClaim(): void {
+    const { session } = this;
+    if (!session || !this.claims.isLost(session.header.id)) return;
+    void this.claims.release(session.header.id);
+    this.claim(session, "took over the session");
+  }
+
+  /** `did`: what somebody else did who has it, which is told once. */
+  private claim(session: Held, did: string): void {
     const { id } = session.header;
-    if (session.file !== undefined) this.files.remember(id, session.file);
     void this.claims.take(this.storeOf(session), id).then((claim) => {
-      if (!("holder" in claim)) return;
+      if (!("holder" in claim) || session !== this.session || this.isShared) return;
+      this.isShared = true;
       const { pid, host } = claim.holder;
-      const what = `Process ${pid} on ${host} began the same session, ${id}, and writes to it too.`;
+      const what = `Process ${pid} on ${host} ${did}, ${id}, and writes to it too.`;
       this.report(`${what} Nothing is lost, but the conversation has two branches; close one of them.`, "warning");
     });
   }
@@ -256,34 +249,28 @@ export class SessionKeeper {
 
   private begin(session: Held, ctx: Context): void {
     this.context = ctx;
-    void this.leave(session.header.id);
+    const { header, file, sizeBytes, isOutdated } = session;
+    void this.leave(header.id);
     this.session = session;
+    if (file !== undefined) this.files.remember(header.id, { file, sizeBytes, isOutdated });
     this.name = findName(session.entries);
     const { stores, report, choices } = this;
     const receives = (name: string) => choices.receives(name);
     this.recorder = session.isReadOnly ? undefined : new Recorder(session, { stores, receives, report });
-    const damage = describeProblems(session.file ?? session.header.id, session.problems);
+    const damage = describeProblems(file ?? header.id, session.problems);
     if (damage) report(damage, "warning");
-    if (session.isUnsaved) this.claimNew();
+    this.isClaimDue = Boolean(session.isUnsaved);
+    this.isShared = false;
+    if (session.isUnsaved) this.flushSoon();
   }
 
   /** Writes what is left of the session, then gives claims back, but for one. */
   private leave(but?: string): Promise<void> {
+    clearImmediate(this.soon);
+    this.soon = undefined;
     const closed = this.recorder?.close();
     this.recorder = undefined;
-    this.leaving = this.claims.giveBack({ but, written: Promise.all([this.leaving, closed]) });
+    this.leaving = this.claims.releaseAll({ but, written: Promise.all([this.leaving, closed]) });
     return this.leaving;
   }
-}
-
-function readFile(path: string): Session {
-  return readSession(path) ?? { ...newSession({ cwd: "", file: path }), sizeBytes: 0 };
-}
-
-function missing(id: string): never {
-  throw sessionError(
-    "session_not_found",
-    `There is no session with the id ${id}.`,
-    "Give the whole id, or the path of its file.",
-  );
 }

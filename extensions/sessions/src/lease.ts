@@ -6,18 +6,21 @@
  *
  * 1. On one machine a holder counts while its process runs: a killed one, a restart, a process id that was given
  *    again block nobody. From elsewhere it counts while it beats, by the clock of the file system.
- * 2. What cannot be made (a read-only folder, a full disk) is tried again at each beat: a lease never stops a run.
+ * 2. A folder may be a stranger's: no link is followed, no pipe waited for, and what is no lease is set aside.
+ * 3. What cannot be made (a read-only folder, a full disk) is tried again at each beat: a lease never stops a run.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -33,7 +36,11 @@ export const STALE_MS = 60_000;
 // Between making a lease and writing it lie microseconds.
 const WRITING_MS = 50;
 const MAX_TRIES = 5;
+// A lease takes some 300.
+const MAX_BYTES = 4 * 1024;
 const FILE_MODE = 0o600;
+// Not every system has them.
+const AS_IT_LIES = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const FOLDER_MODE = 0o700;
 
 /** Where the lease of a session is. An id that could lead elsewhere is not part of the path. */
@@ -57,7 +64,7 @@ export function findHolder(path: string): Holder | undefined {
 export class Lease {
   private readonly path: string;
   private record: HolderRecord = thisHolder();
-  private isHeld = false;
+  private isTaken = false;
   private beating: NodeJS.Timeout | undefined;
 
   constructor(path: string) {
@@ -77,23 +84,27 @@ export class Lease {
     return undefined;
   }
 
+  /** Whether it was there, and one's own, when it was looked at last. */
+  get isHeld(): boolean {
+    return this.isTaken;
+  }
+
   /** Gives it back; what another one has taken meanwhile stays. */
   release(): void {
     clearInterval(this.beating);
-    if (!this.isHeld) return;
-    this.isHeld = false;
+    this.isTaken = false;
     if (readHolder(this.path)?.token === this.record.token) remove(this.path);
   }
 
   /** Says that the holder is there. A lease that was taken away, or could not be made, is made where nobody has it. */
   beat(): void {
     const holder = readHolder(this.path);
-    if (holder && holder.token !== this.record.token) {
-      this.isHeld = false;
+    if (!holder) {
+      this.isTaken = this.make() === "made";
       return;
     }
-    if (!holder) this.make();
-    else touch(this.path, this.record);
+    this.isTaken = holder.token === this.record.token;
+    if (this.isTaken) touch(this.path, this.record);
   }
 
   private make(): "made" | "exists" | "failed" {
@@ -102,7 +113,7 @@ export class Lease {
       fd = create(this.path);
       this.record = { ...this.record, since: new Date().toISOString() };
       writeSync(fd, JSON.stringify(this.record));
-      this.isHeld = true;
+      this.isTaken = true;
       return "made";
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return "exists";
@@ -127,42 +138,60 @@ function create(path: string): number {
 
 function readHolder(path: string): HolderRecord | undefined {
   try {
-    const text = readFileSync(path, "utf8");
+    const text = readText(path);
     if (text !== "") return parseHolder(text);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WRITING_MS);
-    return parseHolder(readFileSync(path, "utf8"));
+    return parseHolder(readText(path));
   } catch {
     // It is gone, or cannot be read: then nobody can say that it is held.
     return undefined;
   }
 }
 
+/** The beginning of a regular file. Fails for everything else. */
+function readText(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | AS_IT_LIES);
+  try {
+    if (!fstatSync(fd).isFile()) throw new Error("it is not a regular file");
+    const bytes = Buffer.alloc(MAX_BYTES);
+    return bytes.toString("utf8", 0, readSync(fd, bytes, 0, MAX_BYTES, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
 function isThere(path: string, holder: HolderRecord): boolean {
   const { modifiedMs, ageMs } = timesOf(path);
   const state = stateOf(holder, modifiedMs);
-  return state === "unknown" ? ageMs() < STALE_MS : state === "alive";
+  // One from the future was stamped by a clock that was wrong, and would stay for as long as that was off.
+  return state === "unknown" ? Math.abs(ageMs()) < STALE_MS : state === "alive";
 }
 
 /** When a lease was written, and how long ago by the clock that stamps files there: one's own may be off. */
 function timesOf(path: string): { modifiedMs: number; ageMs: () => number } {
-  const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
-  const probe = `${path}.${process.pid}.tmp`;
+  const modifiedMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
   const ageMs = () => {
+    const probe = besides(path);
     try {
-      writeFileSync(probe, "");
-      return statSync(probe).mtimeMs - modifiedMs;
+      writeFileSync(probe, "", { flag: "wx", mode: FILE_MODE });
     } catch {
       return Date.now() - modifiedMs;
-    } finally {
-      remove(probe);
     }
+    const nowMs = lstatSync(probe, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    remove(probe);
+    return nowMs - modifiedMs;
   };
   return { modifiedMs, ageMs };
 }
 
+/** A name that nobody can have put something at before. */
+function besides(path: string): string {
+  return `${path}.${randomUUID()}.tmp`;
+}
+
 /** Takes the lease of one who is gone out of the way; one that was made in between is put back. */
 function setAside(path: string, gone: HolderRecord | undefined): void {
-  const aside = `${path}.${process.pid}.tmp`;
+  const aside = besides(path);
   try {
     renameSync(path, aside);
     const taken = readHolder(aside);
@@ -175,10 +204,14 @@ function setAside(path: string, gone: HolderRecord | undefined): void {
 
 /** Writes what is there: that stamps the file by the file system's own clock. */
 function touch(path: string, record: HolderRecord): void {
+  let fd: number | undefined;
   try {
-    writeFileSync(path, JSON.stringify(record), { flag: "r+" });
+    fd = openSync(path, constants.O_WRONLY | AS_IT_LIES);
+    if (fstatSync(fd).isFile()) writeSync(fd, JSON.stringify(record));
   } catch {
     // The next beat tries again.
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Where sessions are kept, and what their files are called: Pi's own places and names. */
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type Environment, expandHome, processEnvironment } from "./environment.ts";
 
 /** A folder of session files. A `shared` one holds those of many working directories. */
@@ -48,9 +48,9 @@ export function isSessionId(id: string): boolean {
   return ID.test(id);
 }
 
-/** Tells whether `--session` names a file rather than an id. */
+/** Tells whether what a person gives names a file rather than a session. */
 export function isPath(reference: string): boolean {
-  return /[/\\]/.test(reference) || reference.endsWith(".jsonl") || isAbsolute(reference);
+  return /[/\\]|\.jsonl$|^~/.test(reference);
 }
 
 /** A UUID version 7: sorts by the millisecond it was made in. */

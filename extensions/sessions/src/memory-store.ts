@@ -33,9 +33,11 @@ export class MemoryStore implements SessionStore {
     if (known) return { holder: known };
     const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
     this.holders.set(id, holder);
+    const isHeld = () => this.holders.get(id) === holder;
     return {
+      isHeld,
       release: async () => {
-        if (this.holders.get(id) === holder) this.holders.delete(id);
+        if (isHeld()) this.holders.delete(id);
       },
     };
   }

@@ -19,6 +19,7 @@ export interface Peek {
 // How a conversation began is in the first few kilobytes, nearly always.
 const HEAD_BYTES = 16 * 1024;
 const PEEK_BYTES = 64 * 1024;
+const TAIL_BYTES = 32 * 1024;
 // Holds nearly every header.
 const HEADER_BYTES = 4 * 1024;
 // A header of an old version may hold a whole system prompt; Pi gives up at the same length.
@@ -44,8 +45,8 @@ export function peekSession(path: string): Peek | undefined {
     const begun = findFirst(head);
     const isCut = begun === undefined && sizeBytes > HEAD_BYTES;
     const firstMessage = isCut ? findFirst(readAt(fd, { from: 0, length: PEEK_BYTES })) : begun;
-    const from = Math.max(0, sizeBytes - PEEK_BYTES);
-    const nameInTail = sizeBytes > HEAD_BYTES ? findName(readAt(fd, { from, length: PEEK_BYTES })) : undefined;
+    const from = Math.max(0, sizeBytes - TAIL_BYTES);
+    const nameInTail = sizeBytes > HEAD_BYTES ? findName(readAt(fd, { from, length: TAIL_BYTES })) : undefined;
     const name = nameInTail ?? nameInHead;
     return { header, modifiedMs, sizeBytes, name: name || undefined, firstMessage };
   });

@@ -1,3 +1,4 @@
+import { oneLine } from "./one-line.ts";
 import type { Problem, ProblemKind } from "./record.ts";
 
 /** What is told of each kind; after a colon comes how many there were. */
@@ -37,9 +38,9 @@ export function describeProblems(file: string, problems: readonly Problem[]): st
   return `${what} The session goes on with what could be read; nothing in the file is changed for that.`;
 }
 
-/** Makes an error of three parts: what happened and why, and what to do. */
+/** Makes an error of three parts: what happened and why, and what to do; each is one line, whatever it names. */
 export function sessionError(code: string, message: string, hint: string): Error {
-  return Object.assign(new Error(message), { code, hint });
+  return Object.assign(new Error(oneLine(message)), { code, hint: oneLine(hint) });
 }
 
 /** What an error of the file system says, for a sentence. */

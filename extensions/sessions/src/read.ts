@@ -4,7 +4,7 @@ import { createParser, type ParsedSession, type SessionParser } from "./format.t
 import { reasonOf, sessionError } from "./problems.ts";
 
 /** A session as its file holds it. */
-export interface StoredSession extends ParsedSession {
+export interface SessionFileContent extends ParsedSession {
   /** Without links. */
   file: string;
   sizeBytes: number;
@@ -20,7 +20,7 @@ const LARGE_BYTES = 64 << 20;
  * Reads a session file once, line by line, in memory for its entries and one chunk. Answers `undefined` for an empty
  * file. Fails with `session_unreadable`, `session_invalid`; the file is never changed.
  */
-export function readSession(path: string): StoredSession | undefined {
+export function readSession(path: string): SessionFileContent | undefined {
   const parser = createParser();
   let read: { sizeBytes: number; file: string };
   try {

@@ -11,15 +11,12 @@ import { reasonOf } from "./problems.ts";
 import type { SessionHeader } from "./record.ts";
 import type { SessionSink, SessionStore } from "./store.ts";
 import type { Stores } from "./stores.ts";
-import { SessionWriter, type WriterOptions } from "./writer.ts";
+import type { WriterOptions } from "./writer.ts";
 
-/** A session to record. What is known of its file is for the store of files. */
+/** A session to record. */
 export interface Recorded {
   header: SessionHeader;
   entries: readonly Entry[];
-  file?: string;
-  sizeBytes?: number;
-  isOutdated?: boolean;
   /** Its entries come from elsewhere, and are written without waiting for another one. */
   isUnsaved?: boolean;
 }
@@ -30,7 +27,7 @@ interface Receiver {
 }
 
 export class Recorder {
-  private readonly session: Recorded;
+  private readonly header: SessionHeader;
   private readonly stores: Stores;
   private readonly receives: (name: string) => boolean;
   private readonly report: WriterOptions["report"];
@@ -38,13 +35,12 @@ export class Recorder {
   private readonly failed = new Set<string>();
   /** All that happened so far, but for what only the agent knows. */
   readonly entries: Entry[];
-  private hasBegun = false;
 
   constructor(
     session: Recorded,
     given: { stores: Stores; receives(name: string): boolean; report: WriterOptions["report"] },
   ) {
-    this.session = session;
+    this.header = session.header;
     this.stores = given.stores;
     this.receives = (name) => given.receives(name);
     this.report = given.report;
@@ -53,15 +49,14 @@ export class Recorder {
     if (last) this.append(last);
   }
 
-  /** Where the session is kept in a file. */
+  /** Where the session is kept in a file; `undefined` until that is known. */
   get file(): string | undefined {
-    for (const { sink } of this.receivers.values()) if (sink instanceof SessionWriter && sink.path) return sink.path;
-    return this.session.file;
+    for (const { sink } of this.receivers.values()) if (sink.file !== undefined) return sink.file;
+    return undefined;
   }
 
   append(entry: Entry): void {
     this.meet();
-    this.hasBegun = true;
     this.entries.push(entry);
     for (const [name, { sink }] of this.receivers) {
       try {
@@ -109,10 +104,7 @@ export class Recorder {
 
   private open(name: string, store: SessionStore): void {
     try {
-      const { header, file, sizeBytes, isOutdated } = this.session;
-      // What is known of the file holds for the entries that were read from it.
-      const known = this.hasBegun ? {} : { file, sizeBytes, isOutdated };
-      const sink = store.open({ ...known, header, entries: [...this.entries] });
+      const sink = store.open({ header: this.header, entries: [...this.entries] });
       this.receivers.set(name, { store, sink });
     } catch (error) {
       this.receivers.delete(name);

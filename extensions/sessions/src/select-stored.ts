@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import type { SessionInfo } from "./list.ts";
 import { sessionError } from "./problems.ts";
+import { readSession } from "./read.ts";
 import { assertUsable, choosePlace, newSession, type SelectOptions, type Session, textOf } from "./select.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -66,4 +67,18 @@ export async function readStored(store: SessionStore, id: string): Promise<Sessi
 /** Where a session goes on: where it was held, when that is a folder of this machine. */
 export function placeOf({ header }: Session, cwd: string): string {
   return header.cwd && statSync(header.cwd, { throwIfNoEntry: false })?.isDirectory() ? header.cwd : cwd;
+}
+
+/** Reads a session that is named by its file, for the agent to go on with. Fails with `session_unreadable`, `session_invalid`. */
+export function readNamedFile(path: string): Session {
+  return readSession(path) ?? { ...newSession({ cwd: "", file: path }), sizeBytes: 0 };
+}
+
+/** Fails with `session_not_found`. */
+export function notFound(id: string): never {
+  throw sessionError(
+    "session_not_found",
+    `There is no session with the id ${id}.`,
+    "Give the whole id, or the path of its file.",
+  );
 }

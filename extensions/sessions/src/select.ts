@@ -109,8 +109,12 @@ function openId(id: string, cwd: string, place: SessionPlace): Session {
     );
   }
   if (others.length > 0) {
-    const ids = found.map(({ header }) => header.id).join(", ");
-    throw sessionError("session_ambiguous", `Several sessions begin with ${id}: ${ids}.`, "Give more of the id.");
+    const ids = found.map(({ header, path }) => `${header.id} (${path})`).join(", ");
+    throw sessionError(
+      "session_ambiguous",
+      `Several sessions begin with ${id}: ${ids}.`,
+      "Give more of the id, or the path of its file.",
+    );
   }
   if (here.length === 0 && only.header.cwd !== cwd) {
     throw sessionError(

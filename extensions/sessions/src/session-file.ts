@@ -4,8 +4,11 @@
  * 1. A new file is made exclusively, or joined where another program was quicker; an old one is opened once, for appending only.
  * 2. A write is whole or not at all: what a failed one left is cut off again. Where even that fails, the next write
  *    begins with a line feed.
- * 3. Replacing goes by a file beside it and a rename, after a copy was made of what is there.
+ * 3. Replacing goes by a file beside it and a rename, after a copy was made of what is there. The folder may be a
+ *    stranger's: what is made has a name that nobody had, and no link is followed.
+ * 4. A file is still the one that was written to when it has the same name and ends, where it ended, the same way.
  */
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -16,6 +19,7 @@ import {
   fsyncSync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
@@ -36,12 +40,16 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 // One string cannot hold every session.
 const CHUNK_CHARS = 4 * 1024 * 1024;
+/** How much of a file's end tells it from another one: an entry's id and time are in its last line. */
+const ENDING_BYTES = 512;
 
 export class SessionFile {
   readonly path: string;
   private readonly id: string | undefined;
   private fd: number | undefined;
   private sizeBytes: number | undefined;
+  /** What stands before `sizeBytes`, as far as it is known. */
+  private ending: Uint8Array | undefined;
   private isMidLine = false;
   private isNameOnDisk = true;
 
@@ -59,11 +67,15 @@ export class SessionFile {
     if (this.fd === undefined) return "lost";
     const { size, nlink } = fstatSync(this.fd);
     const expected = this.sizeBytes!;
-    if (size < expected || (nlink === 0 && !this.isStillThere())) {
+    const isSuspect = size !== expected || !isOpen;
+    if (size < expected || !this.isStillThere(nlink) || (isSuspect && !this.endsAsKnown(expected))) {
       this.close();
       return "lost";
     }
-    if (size !== expected || !isOpen) this.isMidLine = size > 0 && this.lastByte(size) !== LINE_FEED;
+    if (isSuspect) {
+      this.ending = this.readBefore(size, Math.min(size, ENDING_BYTES));
+      this.isMidLine = size > 0 && this.ending.at(-1) !== LINE_FEED;
+    }
     this.sizeBytes = size;
     if (size === 0) return "new";
     return size > expected ? "grown" : "same";
@@ -73,7 +85,7 @@ export class SessionFile {
   append(lines: Iterable<string>): void {
     const fd = this.fd!;
     const from = this.sizeBytes!;
-    const written = { bytes: 0 };
+    const written: Written = { bytes: 0 };
     try {
       writeAll(fd, this.isMidLine ? withLineFeed(lines) : lines, written);
     } catch (error) {
@@ -81,12 +93,13 @@ export class SessionFile {
       throw error;
     }
     this.sizeBytes = from + written.bytes;
+    this.ending = written.ending ?? this.ending;
     this.isMidLine = false;
   }
 
   /** Makes the file with all that is in it: nobody sees a half of it. Fails where there is one already. */
   begin(lines: Iterable<string>): void {
-    const { fd, draft, sizeBytes } = this.draft(lines);
+    const { fd, draft, written } = this.draft(lines);
     try {
       claimName(draft, this.path);
     } catch (error) {
@@ -94,12 +107,12 @@ export class SessionFile {
       rmSync(draft, { force: true });
       throw error;
     }
-    this.take(fd, sizeBytes);
+    this.take(fd, written);
   }
 
   /** Writes the whole file anew; answers where a copy of what was there is. Throws what the file system says. */
   replace(lines: Iterable<string>): string | undefined {
-    const { fd, draft, sizeBytes } = this.draft(lines);
+    const { fd, draft, written } = this.draft(lines);
     let copy: string | undefined;
     try {
       copy = this.copyAside();
@@ -109,7 +122,7 @@ export class SessionFile {
       rmSync(draft, { force: true });
       throw error;
     }
-    this.take(fd, sizeBytes);
+    this.take(fd, written);
     return copy;
   }
 
@@ -142,13 +155,12 @@ export class SessionFile {
   }
 
   /** Writes a file beside it, down to the disk. */
-  private draft(lines: Iterable<string>): { fd: number; draft: string; sizeBytes: number } {
+  private draft(lines: Iterable<string>): { fd: number; draft: string; written: Written } {
     this.close();
     mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
-    const draft = `${this.path}.${process.pid}.tmp`;
-    const { O_RDWR, O_APPEND, O_CREAT, O_TRUNC } = constants;
-    const fd = openSync(draft, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, FILE_MODE);
-    const written = { bytes: 0 };
+    const draft = `${this.path}.${randomUUID().slice(0, 8)}.tmp`;
+    const fd = openSync(draft, "ax+", FILE_MODE);
+    const written: Written = { bytes: 0 };
     try {
       writeAll(fd, lines, written);
       fsyncSync(fd);
@@ -157,12 +169,13 @@ export class SessionFile {
       rmSync(draft, { force: true });
       throw error;
     }
-    return { fd, draft, sizeBytes: written.bytes };
+    return { fd, draft, written };
   }
 
-  private take(fd: number, sizeBytes: number): void {
+  private take(fd: number, { bytes, ending }: Written): void {
     this.fd = fd;
-    this.sizeBytes = sizeBytes;
+    this.sizeBytes = bytes;
+    this.ending = ending;
     this.isMidLine = false;
     this.isNameOnDisk = false;
   }
@@ -179,6 +192,7 @@ export class SessionFile {
       if (fd === undefined) throw error;
     }
     this.sizeBytes = 0;
+    this.ending = undefined;
     return fd;
   }
 
@@ -197,20 +211,29 @@ export class SessionFile {
     }
   }
 
-  /** Some file systems count no links: then the name decides. */
-  private isStillThere(): boolean {
-    const here = fstatSync(this.fd!);
+  /** A file that was moved with its folder is; one that another has the name of is not. Some file systems count no links. */
+  private isStillThere(nlink: number): boolean {
     const there = statSync(this.path, { throwIfNoEntry: false });
-    return there !== undefined && there.ino === here.ino && there.dev === here.dev;
+    if (!there) return nlink > 0;
+    const here = fstatSync(this.fd!);
+    return there.ino === here.ino && there.dev === here.dev;
   }
 
-  private lastByte(size: number): number | undefined {
-    const byte = Buffer.alloc(1);
-    readSync(this.fd!, byte, 0, 1, size - 1);
-    return byte[0];
+  private endsAsKnown(sizeBytes: number): boolean {
+    const { ending } = this;
+    return ending === undefined || this.readBefore(sizeBytes, ending.length).equals(ending);
+  }
+
+  private readBefore(end: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(this.fd!, bytes, 0, length, end - length));
   }
 
   private copyAside(): string | undefined {
+    const there = lstatSync(this.path, { throwIfNoEntry: false });
+    if (!there) return undefined;
+    // A link would be followed, and a pipe waited for.
+    if (!there.isFile()) throw new Error(`${this.path} is not a regular file any more`);
     for (let n = 1; ; n++) {
       const copy = `${this.path}.bak${n === 1 ? "" : n}`;
       try {
@@ -237,8 +260,14 @@ export class SessionFile {
   }
 }
 
+interface Written {
+  bytes: number;
+  /** The last of them. */
+  ending?: Uint8Array;
+}
+
 /** Writes lines of any number, and counts the bytes as it goes. */
-function writeAll(fd: number, lines: Iterable<string>, written: { bytes: number }): void {
+function writeAll(fd: number, lines: Iterable<string>, written: Written): void {
   let chunk = "";
   const write = () => {
     const bytes = Buffer.from(chunk);
@@ -247,6 +276,7 @@ function writeAll(fd: number, lines: Iterable<string>, written: { bytes: number 
       done += count;
       written.bytes += count;
     }
+    written.ending = Uint8Array.from(bytes.subarray(-ENDING_BYTES));
     chunk = "";
   };
   for (const line of lines) {

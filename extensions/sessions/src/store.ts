@@ -30,7 +30,13 @@ export interface StoredSession {
   file?: string;
 }
 
-export type Claim = { release(): Promise<void> } | { holder: Holder };
+export type Claim =
+  | {
+      release(): Promise<void>;
+      /** Tells whether the right is still there, as it was seen last; left out by a store that cannot tell. */
+      isHeld?(): boolean;
+    }
+  | { holder: Holder };
 
 /** Who writes to a session. */
 export interface Holder {
@@ -42,6 +48,8 @@ export interface Holder {
 
 /** What appends to one session. It never throws for a place that cannot be written: that is told, kept and tried again. */
 export interface SessionSink {
+  /** The file that it writes to, where it is one; left out until it is known. */
+  readonly file?: string;
   /** Only queues. */
   append(entry: Entry): void;
   /** Resolves when what was appended outlasts the process. */

@@ -44,7 +44,7 @@ export class SessionWriter implements SessionSink {
   private readonly header: SessionHeader;
   private readonly options: WriterOptions;
   private readonly locate: () => Kept;
-  private file: SessionFile | undefined;
+  private onDisk: SessionFile | undefined;
   private entries: Entry[] = [];
   /** The ids of the entries, where something may come twice. */
   private ids: Set<string> | undefined;
@@ -69,8 +69,8 @@ export class SessionWriter implements SessionSink {
   }
 
   /** Where the session is; `undefined` until it is known. */
-  get path(): string | undefined {
-    return this.file?.path;
+  get file(): string | undefined {
+    return this.onDisk?.path;
   }
 
   append(entry: Entry): void {
@@ -89,14 +89,14 @@ export class SessionWriter implements SessionSink {
     // What was written a moment ago may still be on its way to the disk.
     if (!this.hasNews) return this.syncing;
     try {
-      this.file ??= this.find();
+      this.onDisk ??= this.find();
       if (!this.isWorthKeeping) return;
-      this.write(this.file);
+      this.write(this.onDisk);
     } catch (error) {
       this.failed(error);
       return this.syncing;
     }
-    if (this.options.durability === "fsync") return this.sync(this.file);
+    if (this.options.durability === "fsync") return this.sync(this.onDisk);
   }
 
   async close(): Promise<void> {
@@ -190,7 +190,7 @@ export class SessionWriter implements SessionSink {
 
   private closeFile(): void {
     try {
-      this.file?.close();
+      this.onDisk?.close();
     } catch (error) {
       this.failed(error);
     }
@@ -205,7 +205,7 @@ export class SessionWriter implements SessionSink {
   private tellGrowth(): void {
     if (this.isGrowthTold) return;
     this.isGrowthTold = true;
-    const what = `Another program is writing to this session too: ${this.path}.`;
+    const what = `Another program is writing to this session too: ${this.file}.`;
     this.options.report(
       `${what} Nothing is lost, but the conversation now has two branches; close one of them.`,
       "warning",
@@ -213,6 +213,6 @@ export class SessionWriter implements SessionSink {
   }
 
   private get place(): string {
-    return this.path === undefined ? "" : ` to ${this.path}`;
+    return this.file === undefined ? "" : ` to ${this.file}`;
   }
 }

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { thisHolder } from "../src/holder.ts";
+import { BEAT_MS } from "../src/lease.ts";
 import { listSessions } from "../src/list.ts";
 import { findPlace } from "../src/location.ts";
 import { readSession } from "../src/read.ts";
@@ -130,6 +132,38 @@ test("S3 a session is claimed with its first message, and given back when it is 
   agent.open(await agent.service("sessions")!.create({ cwd }));
   await agent.dispatch("session_start", { reason: "new" });
   await expect.poll(leased).toEqual([]);
+});
+
+test("S3 a lease of a file that another machine took over is told once", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { agent, begin, notices } = await startAgent({ cwd, flags: { session: file } });
+  await begin();
+  const { current } = agent.service("sessions")!;
+  expect(current!.isClaimed).toBe(true);
+  const theirs = { ...thisHolder(), host: "elsewhere", pid: 4242 };
+  writeFileSync(join(cwd, "s-1.lease"), JSON.stringify(theirs));
+  vi.advanceTimersByTime(BEAT_MS);
+  expect(current!.isClaimed).toBe(false);
+  await prompt(agent, "one");
+  await prompt(agent, "two");
+  expect(notices).toMatchObject([
+    { level: "warning", text: expect.stringContaining("Process 4242 on elsewhere took over the session, s-1") },
+  ]);
+  await agent.dispose();
+  expect(JSON.parse(readFileSync(join(cwd, "s-1.lease"), "utf8"))).toEqual(theirs);
+});
+
+test("S3 a session that was opened and left for another is free, and can be deleted", async () => {
+  const { agent, begin } = await startAgent({ cwd, flags: { "session-dir": cwd } });
+  await begin();
+  const sessions = agent.service("sessions")!;
+  await sessions.open(file);
+  expect(leases()).toEqual(["s-1.lease"]);
+  await agent.dispatch("session_start", { reason: "resume" });
+  await expect.poll(leases).toEqual([]);
+  await sessions.open(file);
+  expect(await sessions.remove("s-1")).toBe(true);
 });
 
 test("F106 two processes turn about, 20 prompts of 5 kB each, a name last, one killed: nothing is torn or lost", async () => {

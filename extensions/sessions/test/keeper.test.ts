@@ -6,6 +6,7 @@ import { keep } from "../src/conformance/play.ts";
 import { said, sampleHeader } from "../src/conformance.ts";
 import { MemoryStore } from "../src/memory-store.ts";
 import { readSession } from "../src/read.ts";
+import { Recorder } from "../src/recorder.ts";
 import type { SessionStore } from "../src/store.ts";
 import { prompt, startAgent, tempFolder } from "./support.ts";
 
@@ -40,6 +41,42 @@ describe("stores of other packages", () => {
     expect(await entriesIn(other, agent)).toEqual(agent.transcript.path());
     expect(readSession(sessions.current!.file!)!.entries).toEqual(agent.transcript.path());
     expect(await sessions.list(cwd)).toMatchObject([{ id: agent.sessionId, path: sessions.current!.file }]);
+  });
+
+  test("receive what is appended while nothing runs, too", async () => {
+    const other = new MemoryStore();
+    const { agent, begin } = await start({ extensions: [keeping("other", other)] });
+    await begin();
+    await prompt(agent, "hello");
+    agent.append([{ type: "session_info", name: "Named while nothing runs" }]);
+    await new Promise(setImmediate);
+    expect(await other.list()).toMatchObject([{ name: "Named while nothing runs" }]);
+    expect(await entriesIn(other, agent)).toEqual(agent.transcript.path());
+  });
+
+  test("are opened with a header and entries alone, and tell the file that they write to", async () => {
+    const other = new MemoryStore();
+    const opened: object[] = [];
+    const sinkOf = other.open.bind(other);
+    other.open = (session) => {
+      opened.push(session);
+      return { ...sinkOf(session), file: "/elsewhere/s.db" };
+    };
+    const { agent, begin, sessions } = await start({
+      extensions: [keeping("other", other)],
+      flags: { continue: true },
+    });
+    await begin();
+    await prompt(agent, "hello");
+    expect(opened.map((each) => Object.keys(each).sort())).toEqual([["entries", "header"]]);
+    expect(sessions.current!.file).toMatch(/\.jsonl$/);
+    const bare = new Recorder(
+      { header: sampleHeader("s"), entries: [] },
+      { stores: new Map([["other", { value: other }]]), receives: () => true, report: () => {} },
+    );
+    expect(bare.file).toBeUndefined();
+    bare.append(said({ id: "a", parentId: null }));
+    expect(bare.file).toBe("/elsewhere/s.db");
   });
 
   test("that load later get the entries so far, and one that is unloaded gets no more", async () => {
@@ -171,11 +208,122 @@ describe("the setting session.store", () => {
     unsure.claim = async () => {
       throw new Error("no connection");
     };
-    const { agent, begin, notices } = await start({ settings, extensions: [keeping("other", unsure)] });
+    const { agent, begin, notices, sessions } = await start({ settings, extensions: [keeping("other", unsure)] });
     await begin();
     await prompt(agent, "hello");
     expect(await entriesIn(unsure, agent)).toEqual(agent.transcript.path());
     expect(notices).toMatchObject([{ level: "warning", text: expect.stringContaining("no connection") }]);
+    expect(sessions.current!.isClaimed).toBe(false);
+  });
+
+  const isFree = async (id: string) => {
+    const claim = await other.claim(id);
+    if ("release" in claim) await claim.release();
+    return "release" in claim;
+  };
+
+  test("S3 an id that is not there, or cannot be read, leaves no claim behind", async () => {
+    const { sessions } = await start({ settings, extensions });
+    await expect(sessions.open("nobody")).rejects.toMatchObject({ code: "session_not_found" });
+    expect(await isFree("nobody")).toBe(true);
+    other.read = async () => {
+      throw new Error("no connection");
+    };
+    await expect(sessions.open("here-1")).rejects.toThrow("no connection");
+    expect(await isFree("here-1")).toBe(true);
+  });
+
+  describe("S3 a session that was opened, and not gone on with, is given back", () => {
+    async function opened() {
+      const started = await start({ settings, extensions });
+      await started.begin();
+      await prompt(started.agent, "hello");
+      await started.sessions.open("here-1");
+      expect(await isFree("here-1")).toBe(false);
+      return started;
+    }
+
+    test("when another one is opened", async () => {
+      const { sessions } = await opened();
+      await sessions.open("here-2");
+      expect(await isFree("here-1")).toBe(true);
+      expect(await isFree("here-2")).toBe(false);
+    });
+
+    test("when another one is begun", async () => {
+      const { sessions } = await opened();
+      await sessions.create({ cwd });
+      await expect.poll(() => isFree("here-1")).toBe(true);
+    });
+
+    test("when the switch to it failed, and the one before starts again", async () => {
+      const { agent, sessions } = await opened();
+      await agent.dispatch("session_start", { reason: "resume" });
+      await expect.poll(() => isFree("here-1")).toBe(true);
+      expect(await isFree(agent.sessionId)).toBe(false);
+      await sessions.open("here-1");
+      agent.open(await sessions.open("here-1"));
+      await agent.dispatch("session_start", { reason: "resume" });
+      expect(await isFree("here-1")).toBe(false);
+    });
+
+    test("when the one before is gone on with", async () => {
+      const { agent } = await opened();
+      await prompt(agent, "on with this one");
+      await expect.poll(() => isFree("here-1")).toBe(true);
+      expect(await isFree(agent.sessionId)).toBe(false);
+    });
+
+    test("when it is to be deleted", async () => {
+      const { sessions } = await opened();
+      expect(await sessions.remove("here-1")).toBe(true);
+    });
+  });
+
+  describe("S3 a claim that is lost", () => {
+    /** Counts claims; `lose` takes what is held away, and gives it to somebody else where one is named. */
+    function losing() {
+      let holder: { pid: number; host: string; since: string } | undefined;
+      let claims = 0;
+      let lost = 0;
+      other.claim = async () => {
+        if (holder) return { holder };
+        const mine = ++claims;
+        return { isHeld: () => mine > lost, release: async () => {} };
+      };
+      const lose = (to?: string) => {
+        lost = claims;
+        if (to !== undefined) holder = { pid: 4242, host: to, since: "2026-01-01T00:00:00.000Z" };
+      };
+      return { lose, count: () => claims };
+    }
+
+    test("to somebody else is told once, and the session is not said to be claimed", async () => {
+      const { lose } = losing();
+      const { agent, begin, notices, sessions } = await start({ settings, extensions });
+      await begin();
+      await prompt(agent, "one");
+      expect(sessions.current!.isClaimed).toBe(true);
+      lose("elsewhere");
+      expect(sessions.current!.isClaimed).toBe(false);
+      await prompt(agent, "two");
+      await prompt(agent, "three");
+      expect(notices).toMatchObject([{ level: "warning", text: expect.stringContaining("Process 4242 on elsewhere") }]);
+      expect(sessions.current!.isClaimed).toBe(false);
+      expect(await entriesIn(other, agent)).toEqual(agent.transcript.path());
+    });
+
+    test("to nobody is taken again, and nothing is told", async () => {
+      const { lose, count } = losing();
+      const { agent, begin, notices, sessions } = await start({ settings, extensions });
+      await begin();
+      await prompt(agent, "one");
+      lose();
+      await prompt(agent, "two");
+      expect(count()).toBe(2);
+      expect(sessions.current!.isClaimed).toBe(true);
+      expect(notices).toEqual([]);
+    });
   });
 
   test("that nothing is registered under is an error that names those there are", async () => {

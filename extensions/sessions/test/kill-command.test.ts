@@ -13,13 +13,26 @@ const KILLS = process.env.SOAK ? 500 : 4;
 const KILLS_PER_SESSION = 20;
 const TURNS = 8;
 const MARK = /mark-\d+-/g;
+const SEED = Number(process.env.SEED ?? 20_260_105);
+
+/** Numbers from 0 to 1, the same for each run of a seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 
 /** A model that reads the same file over and over, and marks each of its answers. */
-async function startMarker() {
+async function startMarker(heard: () => void) {
   let marks = 0;
   let turn = 0;
   return startWireServer({
     script: () => {
+      heard();
       const text = `mark-${marks++}-`;
       turn = (turn + 1) % (TURNS + 1);
       return turn === 0 ? { text } : { text, calls: [{ name: "read", arguments: { path: "file.txt" } }] };
@@ -27,8 +40,10 @@ async function startMarker() {
   });
 }
 
-test(`S2 kill -9 of the whole command, ${KILLS} times at random moments: each session opens, holds all that was reported as written, and goes on`, async () => {
-  const server = await startMarker();
+test(`S2 kill -9 of the whole command, ${KILLS} times at random moments, half of them with a request under way or answered (seed ${SEED}): each session opens, holds all that was reported as written, and goes on`, async () => {
+  const random = randomOf(SEED);
+  let heard = () => {};
+  const server = await startMarker(() => heard());
   await using project = await tempProject({
     files: { "file.txt": "line\n".repeat(500) },
     agentFiles: { "models.json": JSON.stringify(modelsJson(server.url)) },
@@ -45,14 +60,23 @@ test(`S2 kill -9 of the whole command, ${KILLS} times at random moments: each se
 
   try {
     const startedAt = performance.now();
+    let firstMs = Number.POSITIVE_INFINITY;
+    heard = () => (firstMs = Math.min(firstMs, performance.now() - startedAt));
     expect(await once(start(join(home, "whole.jsonl"), "mark-first-"), "close")).toEqual([0, null]);
-    const wholeMs = performance.now() - startedAt;
+    const workMs = performance.now() - startedAt - firstMs;
+    let sent = 0;
     for (let n = 0; n < KILLS; n++) {
       const from = server.requests.length;
       const running = start(fileOf(n), `prompt ${n}`);
-      const timer = setTimeout(() => running.kill("SIGKILL"), Math.random() * wholeMs);
+      const kill = (afterMs: number) => (timer ??= setTimeout(() => running.kill("SIGKILL"), afterMs));
+      let timer: NodeJS.Timeout | undefined;
+      const at = random();
+      // While it starts, or while it works: that begins with its first request.
+      heard = () => kill(at * workMs);
+      if (n % 2 === 1) kill(at * firstMs);
       await once(running, "close");
       clearTimeout(timer);
+      if (server.requests.length > from) sent++;
       // What was sent to the model was reported as written.
       const last = JSON.stringify(server.requests.slice(from).at(-1)?.body ?? "");
       const entries = last.includes(`prompt ${n}`) ? readSession(fileOf(n))!.entries : [];
@@ -60,10 +84,15 @@ test(`S2 kill -9 of the whole command, ${KILLS} times at random moments: each se
       if (last !== '""') expect(kept).toContain(`prompt ${n}`);
       expect((last.match(MARK) ?? []).filter((mark) => !kept.includes(mark))).toEqual([]);
     }
+    expect(sent).toBeGreaterThanOrEqual(KILLS / 2);
+    heard = () => {};
     for (let n = 0; n < KILLS; n += KILLS_PER_SESSION) {
       const before = existsSync(fileOf(n)) ? JSON.stringify(readSession(fileOf(n))!.entries) : "";
-      const [code] = (await once(start(fileOf(n), "go on"), "close")) as [number];
-      expect(code).toBe(0);
+      const last = start(fileOf(n), "go on");
+      let stderr = "";
+      last.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+      const [code] = (await once(last, "close")) as [number];
+      expect({ code, stderr }).toMatchObject({ code: 0 });
       const { entries, problems } = readSession(fileOf(n))!;
       const after = JSON.stringify(entries);
       expect((before.match(MARK) ?? []).filter((mark) => !after.includes(mark))).toEqual([]);

@@ -56,6 +56,7 @@ const goOn = (path: string) => `
   const notices = [];
   const place = findPlace("/p", ${JSON.stringify(join(path, ".."))});
   const store = new FileStore({ placeOf: () => place, durability: () => "flush", report: (text) => notices.push(text) });
+  store.remember(session.header.id, session);
   const sink = store.open(session);
   const parentId = session.entries.at(-1).id;
   const before = written();

@@ -1,12 +1,22 @@
-import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, uptime } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type HolderRecord, thisHolder } from "../src/holder.ts";
-import { BEAT_MS, findHolder, Lease, leasePath, STALE_MS, takeLease } from "../src/lease.ts";
+import { findHolder, Lease, leasePath, STALE_MS, takeLease } from "../src/lease.ts";
 import { tempFolder } from "./support.ts";
 
 let folder: string;
@@ -109,18 +119,28 @@ describe("S3 on a shared folder, one of another machine", () => {
     expect(readdirSync(folder)).toEqual(["s-1.lease"]);
   });
 
+  test("one from the future blocks nobody", () => {
+    leave({ host: "elsewhere" }, -STALE_MS - 5_000);
+    take();
+  });
+
   test("each beat says that it is there", () => {
     const lease = take();
+    const stampOf = (name: string) => statSync(name).mtimeMs;
     const long = (Date.now() - 10 * STALE_MS) / 1_000;
     utimesSync(path, long, long);
+    const other = join(folder, "written before");
+    writeFileSync(other, "");
     lease.beat();
-    expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(BEAT_MS);
+    expect(stampOf(path)).toBeGreaterThanOrEqual(stampOf(other));
   });
 
   test("what another one took meanwhile is left to it", () => {
     const lease = take();
+    expect(lease.isHeld).toBe(true);
     leave({ host: "elsewhere", token: "theirs" });
     lease.beat();
+    expect(lease.isHeld).toBe(false);
     lease.release();
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ token: "theirs" });
   });
@@ -130,6 +150,7 @@ describe("S3 on a shared folder, one of another machine", () => {
     rmSync(path);
     lease.beat();
     expect(findHolder(path)).toMatchObject({ pid: process.pid });
+    expect(lease.isHeld).toBe(true);
   });
 });
 
@@ -137,9 +158,46 @@ test("S4 a folder that cannot be had stops nobody, and the lease is made when it
   const place = join(folder, "gone");
   writeFileSync(place, "a file where the folder should be");
   const lease = take(leasePath(place, "s-1"));
+  expect(lease.isHeld).toBe(false);
   rmSync(place);
   lease.beat();
+  expect(lease.isHeld).toBe(true);
   expect(existsSync(leasePath(place, "s-1"))).toBe(true);
+});
+
+describe("in a stranger's folder", () => {
+  test.runIf(process.platform === "linux").each([
+    ["a pipe, which nobody writes to", () => execFileSync("mkfifo", [path])],
+    ["a folder", () => mkdirSync(path)],
+    ["a large file", () => writeFileSync(path, " ".repeat(5_000) + JSON.stringify({ ...thisHolder(), pid: 1 }))],
+  ])("what is no lease is set aside, and not waited for: %s", (_name, make) => {
+    make();
+    expect(isFree()).toBe(true);
+    take();
+    expect(findHolder(path)).toMatchObject({ pid: process.pid });
+  });
+
+  test("no link is followed", () => {
+    const victim = join(folder, "victim");
+    writeFileSync(victim, JSON.stringify({ ...thisHolder(), host: "elsewhere" }));
+    symlinkSync(victim, path);
+    expect(isFree()).toBe(true);
+    const before = readFileSync(victim, "utf8");
+    leaveLinks(victim);
+    leaveAt(join(folder, "s-2.lease"), 2 * STALE_MS);
+    take(join(folder, "s-2.lease"));
+    expect(readFileSync(victim, "utf8")).toBe(before);
+  });
+
+  function leaveLinks(victim: string): void {
+    symlinkSync(victim, join(folder, `s-2.lease.${process.pid}.tmp`));
+  }
+
+  function leaveAt(at: string, agoMs: number): void {
+    writeFileSync(at, JSON.stringify({ ...thisHolder(), host: "elsewhere" }));
+    const then = (Date.now() - agoMs) / 1_000;
+    utimesSync(at, then, then);
+  }
 });
 
 test.each(["../../etc/passwd", "a/b", "x".repeat(300), "", "it's"])("an id never makes a path: %s", (id) => {

@@ -42,7 +42,7 @@ test("new ids are UUIDs of version 7 that sort by time", () => {
   expect(ids.toSorted()).toEqual(ids);
 });
 
-test("what has a separator or ends in .jsonl is a path, all else an id", () => {
-  expect(["./x", "a/b", "x.jsonl", "a\\b", "~/x"].every(isPath)).toBe(true);
+test("what has a separator, begins with a tilde or ends in .jsonl is a path, all else an id", () => {
+  expect(["./x", "a/b", "x.jsonl", "a\\b", "~/x", "~"].every(isPath)).toBe(true);
   expect(["0190", "abc-def", "x.json"].some(isPath)).toBe(false);
 });

@@ -82,7 +82,8 @@ describe("S4 F113 places that cannot be written", () => {
       const place = findPlace("/project", ${JSON.stringify(cwd)});
       const store = new FileStore({ placeOf: () => place, durability: () => "flush", report: (text) => notices.push(text) });
       const file = ${JSON.stringify(join(cwd, "s.jsonl"))};
-      const sink = store.open({ header: sampleHeader("s"), entries: [], file });
+      store.remember("s", { file });
+      const sink = store.open({ header: sampleHeader("s"), entries: [] });
       const held = [];
       try { for (;;) held.push(openSync("/dev/null")); } catch {}
       sink.append(said({ id: "a", parentId: null }));

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -43,7 +44,9 @@ function start(session: Session & { file: string }): {
 
 function openWriter(session: Session & { file: string }, options: WriterOptions): SessionWriter {
   const placeOf = () => findPlace("/p", dirname(session.file));
-  return new FileStore({ report: options.report, durability: () => options.durability, placeOf }).open(session);
+  const store = new FileStore({ report: options.report, durability: () => options.durability, placeOf });
+  store.remember(session.header.id, session);
+  return store.open(session);
 }
 
 function fresh(path: string): Session & { file: string } {
@@ -179,6 +182,36 @@ describe("S4 F113 a disk that is full, read-only or gone", () => {
     add("b");
     expect(idsIn(path)).toEqual(["a", "b"]);
     expect(readFileSync(`${path}.bak`, "utf8")).toBe("another file");
+  });
+
+  test.each([
+    ["by one of the same name, while a link keeps the first", (path: string) => renameSync(path, `${path}.old`)],
+    ["in its place, and longer", () => {}],
+  ])("a file that was replaced %s, is written anew, and kept aside", (_how, first) => {
+    const path = join(tempFolder(), "s.jsonl");
+    const { add, notices } = start(fresh(path));
+    add("a");
+    first(path);
+    const other = lines(header(), message("x", null, "y".repeat(2_000)));
+    writeFileSync(path, other);
+    add("b");
+    expect(idsIn(path)).toEqual(["a", "b"]);
+    expect(readFileSync(`${path}.bak`, "utf8")).toBe(other);
+    expect(notices).toMatchObject([{ level: "warning" }]);
+  });
+
+  test("in a stranger's folder no link is written through", () => {
+    const folder = tempFolder();
+    const path = join(folder, "s.jsonl");
+    const victim = join(folder, "victim");
+    writeFileSync(victim, "kept");
+    symlinkSync(victim, `${path}.${process.pid}.tmp`);
+    symlinkSync(join(folder, "nowhere"), `${path}.bak`);
+    writeFileSync(path, lines(header({ version: 1 }), message("a", null)));
+    start(readSession(path)!).add("b");
+    expect(readFileSync(victim, "utf8")).toBe("kept");
+    expect(existsSync(join(folder, "nowhere"))).toBe(false);
+    expect(existsSync(`${path}.bak2`)).toBe(true);
   });
 
   test("what was never written is told at the end", async () => {

@@ -3,8 +3,9 @@ import type { CommandContext } from "@pi-agent/kernel";
 import { countSession } from "../export/statistics.ts";
 import { tellEntry } from "../export/told.ts";
 import { everyEntry, labelsOf } from "../export/tree.ts";
-import { wordCost, wordTokens } from "../export/words.ts";
+import { wordExpense, wordHoldings } from "../export/words.ts";
 import type { CurrentSession } from "../keeper.ts";
+import { oneLine } from "../one-line.ts";
 import { findEntry } from "./find-entry.ts";
 import { type Place, tell } from "./say.ts";
 
@@ -12,7 +13,7 @@ import { type Place, tell } from "./say.ts";
 export async function runName(args: string, { pi, ctx }: Place): Promise<void> {
   if (args !== "") pi.setSessionName(args);
   const name = pi.getSessionName();
-  tell(ctx, name ? `This session is called: ${name}` : "This session has no name. /name <text> gives it one.");
+  tell(ctx, name ? `This session is called: ${oneLine(name)}` : "This session has no name. /name <text> gives it one.");
 }
 
 /** Runs `/session`. */
@@ -28,13 +29,13 @@ export async function runLabel(args: string, { pi, ctx }: Place): Promise<void> 
   const entry = findEntry(ctx.transcript, reference);
   pi.setLabel(entry.id, label || undefined);
   const { who, text } = tellEntry(entry);
-  tell(ctx, label === "" ? `No label any more: ${entry.id}` : `[${label}] ${entry.id}  ${who}: ${text}`);
+  tell(ctx, oneLine(label === "" ? `No label any more: ${entry.id}` : `[${label}] ${entry.id}  ${who}: ${text}`));
 }
 
 function listLabels({ transcript }: CommandContext): string {
   const lines = [...labelsOf(transcript)].map(([id, { label }]) => {
     const entry = transcript.get(id);
-    return `${id}  [${label}]${entry ? `  ${tellEntry(entry).who}: ${tellEntry(entry).text}` : ""}`;
+    return oneLine(`${id}  [${label}]${entry ? `  ${tellEntry(entry).who}: ${tellEntry(entry).text}` : ""}`);
   });
   const none =
     "There are no labels. /label <id> <text> sets one; /tree shows the ids, and . is where the conversation is.";
@@ -43,7 +44,6 @@ function listLabels({ transcript }: CommandContext): string {
 
 function describeSession(current: CurrentSession | undefined, ctx: CommandContext): string {
   const counts = countSession(everyEntry(ctx.transcript));
-  const { userMessages, assistantMessages, toolResults, toolCalls, entries } = counts;
   const usage = ctx.getContextUsage();
   const context = usage
     ? usage.tokens === null
@@ -57,18 +57,17 @@ function describeSession(current: CurrentSession | undefined, ctx: CommandContex
     ["folder", ctx.cwd],
     ["kept", wordKept(current)],
     ["from", current?.header.parentSession],
-    [
-      "holds",
-      `${userMessages} prompts, ${assistantMessages} answers, ${toolResults} results of ${toolCalls} calls; ${entries} entries on all branches`,
-    ],
-    ["took", `${wordTokens(counts)}; ${wordCost(counts.cost)}`],
+    ["holds", wordHoldings(counts)],
+    ["took", wordExpense(counts)],
     ["context", context],
   ];
-  return facts.flatMap(([what, fact]) => (fact ? [`${what.padEnd(8)} ${fact}`] : [])).join("\n");
+  return facts.flatMap(([what, fact]) => (fact ? [`${what.padEnd(8)} ${oneLine(fact)}`] : [])).join("\n");
 }
 
 function wordKept(current: CurrentSession | undefined): string {
   if (current?.isReadOnly) return "not here: another process writes to it, and this one only reads";
   if (!current?.file) return "in memory only, or in the store that session.store names";
-  return `by this process, ${process.pid}; nobody else writes to it meanwhile`;
+  if (current.isClaimed) return `by this process, ${process.pid}; nobody else writes to it meanwhile`;
+  if (current.firstMessage === undefined) return "nowhere yet: nothing has been said";
+  return `by this process, ${process.pid}; others may write to it too: it is not reserved for this one`;
 }

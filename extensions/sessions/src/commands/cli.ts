@@ -5,7 +5,8 @@ import { expandHome } from "../environment.ts";
 import { exportSession } from "../export/export-session.ts";
 import { readImport } from "../export/import-session.ts";
 import { countSession } from "../export/statistics.ts";
-import { wordCost, wordTokens } from "../export/words.ts";
+import { wordExpense, wordHoldings } from "../export/words.ts";
+import { oneLine } from "../one-line.ts";
 import { findName } from "../said.ts";
 import { sessionLine } from "./session-rows.ts";
 import { findOne, type Keeper, readNamed, takeIn } from "./shelf.ts";
@@ -99,7 +100,6 @@ async function show(keeper: Keeper, { words, switches }: Request, { stdout, cwd 
     stdout.write(`${JSON.stringify({ ...header, file, name, statistics: counts, problems }, undefined, 2)}\n`);
     return 0;
   }
-  const { userMessages, assistantMessages, toolCalls } = counts;
   const facts: [string, string | undefined][] = [
     ["name", name],
     ["id", header.id],
@@ -107,14 +107,11 @@ async function show(keeper: Keeper, { words, switches }: Request, { stdout, cwd 
     ["folder", header.cwd],
     ["begun", header.timestamp],
     ["from", header.parentSession],
-    [
-      "holds",
-      `${userMessages} prompts, ${assistantMessages} answers, ${toolCalls} tool calls; ${counts.entries} entries`,
-    ],
-    ["took", `${wordTokens(counts)}; ${wordCost(counts.cost)}`],
+    ["holds", wordHoldings(counts)],
+    ["took", wordExpense(counts)],
     ["damage", problems.length > 0 ? `${problems.length} problems, mended while it was read` : undefined],
   ];
-  stdout.write(facts.flatMap(([what, fact]) => (fact ? [`${what.padEnd(8)} ${safe(fact)}\n`] : [])).join(""));
+  stdout.write(facts.flatMap(([what, fact]) => (fact ? [`${what.padEnd(8)} ${safe(oneLine(fact))}\n`] : [])).join(""));
   return 0;
 }
 
@@ -135,7 +132,7 @@ async function importNamed(keeper: Keeper, { words }: Request, { stdout, cwd }: 
 async function deleteNamed(keeper: Keeper, { words }: Request, { stdout, cwd }: CliIo): Promise<number> {
   const { id } = await findOne(keeper, words[0]!, cwd);
   await keeper.remove(id);
-  stdout.write(`deleted ${safe(id)}\n`);
+  stdout.write(`deleted ${safe(oneLine(id))}\n`);
   return 0;
 }
 

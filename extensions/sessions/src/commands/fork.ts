@@ -1,6 +1,7 @@
 /** `/fork` and `/clone`: a session of its own of the way to an entry. The one that it comes from stays as it is. */
 import type { CommandContext, Entry } from "@pi-agent/kernel";
 import { quote, tellEntry, textToOffer } from "../export/told.ts";
+import { oneLine } from "../one-line.ts";
 import { choose } from "./choose.ts";
 import { findEntry } from "./find-entry.ts";
 import { offerAgain } from "./offer.ts";
@@ -48,7 +49,7 @@ async function chooseSaid(ctx: CommandContext, said: readonly Entry[]): Promise<
     return undefined;
   }
   const choices = said.map((entry) => ({
-    line: `${entry.id}  ${tellEntry(entry).text}`.slice(0, LINE_CHARS),
+    line: oneLine(`${entry.id}  ${tellEntry(entry).text}`).slice(0, LINE_CHARS),
     value: entry,
   }));
   return choose(ctx, { title: "Fork before which of your messages?", choices, shown: SHOWN, others: "before" });

@@ -1,4 +1,6 @@
-import type { ExtensionAPI } from "@pi-agent/kernel";
+import type { Context, ExtensionAPI, HookPoints } from "@pi-agent/kernel";
+import type { SessionKeeper } from "../keeper.ts";
+import type { Flags } from "../select.ts";
 import { type Run, toCommand } from "./say.ts";
 import type { Keeper } from "./shelf.ts";
 
@@ -56,4 +58,16 @@ export function registerCommands(pi: ExtensionAPI, keeper: Keeper): void {
     summary: "write a session to a page, or its branch to a .jsonl file",
     run: async (args, io) => (await import("./cli.ts")).runSessions(keeper, ["export", ...args], io),
   });
+}
+
+/** Answers the hook `session_select`. The code of `--fork` and `--resume` is loaded when one of them is given. */
+export async function selectAtStart(
+  keeper: SessionKeeper,
+  flags: Flags,
+  ctx: Context,
+): Promise<HookPoints["session_select"]["result"]> {
+  keeper.prepare(flags, ctx);
+  const isAsked = flags.get("fork") !== undefined || flags.get("resume") === true;
+  const start = isAsked ? await import("./start.ts") : undefined;
+  return keeper.select(await start?.selectAsked(keeper, flags, ctx), ctx);
 }

@@ -1,5 +1,6 @@
 /** Sessions in a list for a person, and finding the one that they name. */
 import type { SessionInfo } from "../list.ts";
+import { oneLine } from "../one-line.ts";
 
 /** What is shown of an id: that of one that is made here tells the millisecond. */
 const ID_CHARS = 13;
@@ -10,12 +11,12 @@ export function sessionLine(info: SessionInfo, { folder = false }: { folder?: bo
   const { id, cwd, messageCount, modifiedMs } = info;
   const count = messageCount === undefined ? "" : `  ${messageCount} messages`;
   const where = folder ? `  ${cwd}` : "";
-  return `${wordTime(modifiedMs)}  ${titleOf(info)}${count}${where}  (${id.slice(0, ID_CHARS)})`;
+  return oneLine(`${wordTime(modifiedMs)}  ${titleOf(info)}${count}${where}  (${id.slice(0, ID_CHARS)})`);
 }
 
 /** The name of a session, else how it began. */
 export function titleOf({ name, firstMessage }: Pick<SessionInfo, "name" | "firstMessage">): string {
-  const title = name ?? firstMessage ?? "(no messages)";
+  const title = oneLine(name ?? firstMessage ?? "(no messages)");
   return title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS - 1)}…` : title;
 }
 

@@ -7,7 +7,8 @@ import type { SessionKeeper } from "../keeper.ts";
 import type { SessionInfo } from "../list.ts";
 import { isPath, isSessionId } from "../location.ts";
 import { sessionError } from "../problems.ts";
-import type { StoredSession } from "../read.ts";
+import type { SessionFileContent } from "../read.ts";
+import { isSaid } from "../said.ts";
 import { newSession, type Session } from "../select.ts";
 import { FILES } from "../stores.ts";
 import { matchSessions } from "./session-rows.ts";
@@ -30,7 +31,7 @@ export async function findSessions(keeper: Keeper, reference: string, cwd: strin
  * Fails with `session_not_found`, `session_ambiguous`, `session_unreadable`, `session_invalid`.
  */
 export async function readNamed(keeper: Keeper, reference: string, cwd: string): Promise<Session> {
-  if (isPath(reference) || reference.startsWith("~")) return readImport(resolve(cwd, expandHome(reference)));
+  if (isPath(reference)) return readImport(resolve(cwd, expandHome(reference)));
   return keeper.read(referenceOf(await findOne(keeper, reference, cwd)));
 }
 
@@ -39,11 +40,11 @@ export async function findOne(keeper: Keeper, reference: string, cwd: string): P
   const [only, ...others] = await findSessions(keeper, reference, cwd);
   if (only && others.length === 0) return only;
   if (only) {
-    const ids = [only, ...others].map(({ id }) => id).join(", ");
+    const ids = [only, ...others].map(({ id, path }) => (path ? `${id} (${path})` : id)).join(", ");
     throw sessionError(
       "session_ambiguous",
       `Several sessions are meant by ${reference}: ${ids}.`,
-      "Give the whole id.",
+      "Give the whole id, or the path of its file.",
     );
   }
   throw sessionError(
@@ -54,7 +55,7 @@ export async function findOne(keeper: Keeper, reference: string, cwd: string): P
 }
 
 /** Takes a file in among the sessions; answers how it is named from then on. Fails with `import_failed`. */
-export async function takeIn(keeper: Keeper, session: StoredSession, cwd: string): Promise<string> {
+export async function takeIn(keeper: Keeper, session: SessionFileContent, cwd: string): Promise<string> {
   const { header, entries } = session;
   const folder = keeper.folderFor(header.cwd || cwd);
   // Where nothing is kept, it is gone on with where it is.
@@ -88,7 +89,7 @@ export function hasFolder({ header, isStored }: Pick<Session, "header" | "isStor
 }
 
 /** A store is asked by id, and what looks like a path is taken for a file. */
-function unnameable({ header, file }: StoredSession): Error {
+function unnameable({ header, file }: SessionFileContent): Error {
   return sessionError(
     "import_failed",
     `${file} was not imported: its id, ${JSON.stringify(header.id)}, cannot name a session.`,
@@ -96,11 +97,26 @@ function unnameable({ header, file }: StoredSession): Error {
   );
 }
 
+/** Writes a session to the store that lists and reads, and sees that it is there. Fails with `import_failed`. */
 async function keepIn(keeper: Keeper, { header, entries }: Pick<Session, "header" | "entries">): Promise<void> {
   const last = entries.at(-1);
-  if (!last) return;
-  const sink = keeper.home().store.open({ header, entries: entries.slice(0, -1) });
-  sink.append(last);
-  await sink.flush();
-  await sink.close();
+  const { name, store } = keeper.home();
+  if (last && entries.some(isSaid)) {
+    const sink = store.open({ header, entries: entries.slice(0, -1) });
+    sink.append(last);
+    await sink.flush();
+    await sink.close();
+    const ids = new Set((await store.read(header.id))?.entries.map(({ id }) => id));
+    if (entries.every(({ id }) => ids.has(id))) return;
+    throw sessionError(
+      "import_failed",
+      `The session ${header.id} was not taken in: the store ${name} did not keep it.`,
+      "See that it can be written to and has room, then try again.",
+    );
+  }
+  throw sessionError(
+    "import_failed",
+    "The session was not taken in: nothing is said in it, and no store keeps that.",
+    "Begin a new session instead: /new.",
+  );
 }

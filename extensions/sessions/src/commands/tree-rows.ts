@@ -11,6 +11,7 @@
 import type { Entry } from "@pi-agent/kernel";
 import { type Told, tellEntry } from "../export/told.ts";
 import { labelsOf, type Tree, trunkChild } from "../export/tree.ts";
+import { oneLine } from "../one-line.ts";
 
 export interface Row {
   id: string;
@@ -83,5 +84,5 @@ function toLine({ who, text }: Told, { entry, depth, isFirst, label }: Open & { 
   const lead = shownDepth === 0 ? "" : `${"│  ".repeat(shownDepth - 1)}${isFirst ? "├─ " : "│  "}`;
   const said = text === "" ? who : `${who}: ${text}`;
   const cut = said.length > TEXT_CHARS ? `${said.slice(0, TEXT_CHARS - 1)}…` : said;
-  return `${entry.id}  ${lead}${cut}${label === undefined ? "" : `  [${label}]`}`;
+  return oneLine(`${entry.id}  ${lead}${cut}${label === undefined ? "" : `  [${label}]`}`);
 }

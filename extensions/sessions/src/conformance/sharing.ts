@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
 import type { Entry } from "@pi-agent/kernel";
-import type { Claim } from "../store.ts";
+import type { Claim, Holder } from "../store.ts";
 import { assertSameEntries, assertTree, copySession, keep, type OpenedStore, readSound } from "./play.ts";
 import { answered, chain, entryOf, resulted, SAMPLES, said, sampleHeader } from "./samples.ts";
 
@@ -16,6 +16,7 @@ export const SHARING: Cases = {
     const other = await reopen();
     const before = Date.now();
     const mine = held(await store.claim("s"));
+    assert.notEqual(mine.isHeld?.(), false);
     const refused = await other.claim("s");
     assert.ok("holder" in refused, "The second was given the right too.");
     const { pid, host, since } = refused.holder;
@@ -23,6 +24,7 @@ export const SHARING: Cases = {
     assert.ok(Math.abs(Date.parse(since) - before) < 60_000, `It is held since ${since}.`);
     await held(await other.claim("other")).release();
     await mine.release();
+    assert.notEqual(mine.isHeld?.(), true);
     const theirs = held(await other.claim("s"));
     assert.ok("holder" in (await store.claim("s")));
     await theirs.release();
@@ -121,7 +123,7 @@ export const SHARING: Cases = {
 };
 
 /** A claim that must have been granted. */
-function held(claim: Claim): { release(): Promise<void> } {
+function held(claim: Claim): Exclude<Claim, { holder: Holder }> {
   if ("release" in claim) return claim;
   return assert.fail(`The session is held by process ${claim.holder.pid} on ${claim.holder.host}.`);
 }

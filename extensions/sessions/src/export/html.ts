@@ -13,7 +13,7 @@ import { countSession, type Statistics } from "./statistics.ts";
 import { STYLE } from "./style.ts";
 import { tellEntry } from "./told.ts";
 import { everyEntry, labelsOf, placeIn, type Tree } from "./tree.ts";
-import { wordCost, wordTokens } from "./words.ts";
+import { wordExpense, wordHoldings } from "./words.ts";
 
 export interface Page {
   tree: Tree;
@@ -65,11 +65,8 @@ function* head({ id, cwd, created, name }: Page, counts: Statistics): Generator<
     ["session", id],
     ["folder", cwd],
     ["begun", created],
-    [
-      "holds",
-      `${counts.userMessages} prompts, ${counts.assistantMessages} answers, ${counts.toolCalls} tool calls, ${counts.entries} entries`,
-    ],
-    ["took", `${wordTokens(counts)}; ${wordCost(counts.cost)}`],
+    ["holds", wordHoldings(counts)],
+    ["took", wordExpense(counts)],
   ];
   yield `<dl>${facts.map(([what, fact]) => `<dt>${what}</dt><dd>${toHtml(fact!)}</dd>`).join("")}</dl>\n`;
 }

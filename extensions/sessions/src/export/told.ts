@@ -1,5 +1,6 @@
 /** What an entry says, in the words of a list. */
 import type { Entry, UserContent } from "@pi-agent/kernel";
+import { oneLine } from "../one-line.ts";
 import { inOneLine } from "../peek.ts";
 
 export interface Told {
@@ -17,6 +18,11 @@ const QUOTE_CHARS = 60;
 
 /** Tells an entry in one line. */
 export function tellEntry(entry: Entry): Told {
+  const { who, text, isMinor } = tellAny(entry);
+  return { who: oneLine(who), text: oneLine(text), isMinor };
+}
+
+function tellAny(entry: Entry): Told {
   switch (entry.type) {
     case "message":
       return tellMessage(entry.message);

@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answered, resulted, SAMPLES, said } from "../../src/conformance/samples.ts";
 import { countSession } from "../../src/export/statistics.ts";
+import { folderName } from "../../src/location.ts";
 import { readLines, talk } from "./talk.ts";
 
 const at = (id: string, parentId: string | null = null) => ({ id, parentId });
@@ -65,6 +68,20 @@ test("/session tells file, id, what it holds on all branches, what it took, and 
   expect(text).toMatch(/took {5}[\d,]+ tokens \(/);
   expect(text).toContain(`kept     by this process, ${process.pid};`);
   expect(text).toMatch(/context {2}[\d,]+ of 1,000,000 tokens/);
+});
+
+test("/session says so where nothing is reserved for this process", async () => {
+  const one = await talk();
+  await one.type("/session");
+  expect(one.told()).toContain("kept     nowhere yet");
+  // A file where the folder of leases and sessions would be.
+  const folder = join(one.folder, folderName(one.path));
+  mkdirSync(one.folder);
+  writeFileSync(folder, "in the way");
+  await one.type("one");
+  one.told();
+  await one.type("/session");
+  expect(one.told()).toMatch(/^kept .+ others may write to it too/m);
 });
 
 test("/label sets a label, lists them, and takes one away; the last one counts", async () => {

@@ -52,7 +52,7 @@ test("pi sessions show tells what a session holds; a file may be named too", asy
   const one = await withTwo();
   const { out } = await pi(one, "sessions", "show", "Apples");
   expect(out).toMatch(
-    /^name {5}Apples\nid {7}[0-9a-f-]{36}\nfile .+\nfolder .+\nbegun .+\nholds {4}1 prompts, 1 answers/,
+    /^name {5}Apples\nid {7}[0-9a-f-]{36}\nfile .+\nfolder .+\nbegun .+\nholds {4}1 prompts, 1 answers, 0 results of 0 calls; \d+ entries on all branches\ntook {5}/,
   );
   const [file] = sessionFiles(one.folder);
   const data = JSON.parse((await pi(one, "sessions", "show", file!, "--json")).out);

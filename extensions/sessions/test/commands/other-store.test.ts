@@ -39,6 +39,22 @@ test("commands work on any store: resume by name, fork, and what is exported the
   expect(entries.slice(0, exported.entries.length)).toEqual(exported.entries);
 });
 
+test("S4 a store that is full takes nothing in, and that is told: the conversation stays where it is", async () => {
+  const { store, ...given } = elsewhere();
+  const one = await talk(given);
+  await one.type("here");
+  const { sessionId } = one.agent;
+  const file = join(one.path, "theirs.jsonl");
+  store.open = () => ({ append: () => {}, flush: () => {}, close: async () => {} });
+  for (const what of [message("a", null), { ...message("a", null), type: "custom", customType: "x" }]) {
+    writeFileSync(file, lines(header({ cwd: one.path, id: "theirs" }), what));
+    one.told();
+    await one.type("/import theirs.jsonl");
+    expect(one.told()).toMatch(/^error: .+ was not taken in: .+\n {2}try: .+$/);
+    expect(one.agent.sessionId).toBe(sessionId);
+  }
+});
+
 test("an import into another store keeps its id and leaves the file as it is; an id that could be a path is refused (S6)", async () => {
   const { store, ...given } = elsewhere();
   const one = await talk(given);

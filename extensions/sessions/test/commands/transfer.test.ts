@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readSession } from "../../src/read.ts";
 import { header, lines, message } from "../support.ts";
-import { readLines, sessionFiles, talk } from "./talk.ts";
+import { sessionFiles, talk } from "./talk.ts";
 
 test("/export writes a page, or the branch as a session file of its own, and tells where", async () => {
   const { type, told, path, agent } = await talk();
@@ -32,13 +32,21 @@ test("an export never writes over a session, nor over any file of lines; a folde
   const before = readFileSync(file, "utf8");
   writeFileSync(join(path, "kept.jsonl"), "kept");
   symlinkSync(file, join(path, "link.html"));
-  for (const to of [file, join(path, "link.html"), "kept.jsonl", "no/such/folder.html"]) {
+  writeFileSync(join(path, "notes.md"), "kept");
+  symlinkSync(join(path, "notes.md"), join(path, "other.html"));
+  const wrong = ["kept.jsonl", "notes.md", "other.html", "-", "/dev/null", "no/such/folder.html"];
+  for (const to of [file, join(path, "link.html"), ...wrong]) {
     told();
     await type(`/export ${to}`);
     expect(told()).toMatch(/^error: .+\n {2}try: .+$/);
   }
   expect(readFileSync(file, "utf8")).toBe(before);
   expect(readFileSync(join(path, "kept.jsonl"), "utf8")).toBe("kept");
+  expect(readFileSync(join(path, "notes.md"), "utf8")).toBe("kept");
+  expect(existsSync(join(path, "-"))).toBe(false);
+  await type("/export page.html");
+  await type("/export page.html");
+  expect(told()).not.toContain("error");
   expect(readdirSync(path).filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });
 
@@ -62,23 +70,19 @@ test("/import takes a file in under a name made of its header, keeps its id and 
   expect(sessionFiles(folder).filter((name) => name.includes("theirs-1"))).toHaveLength(1);
 });
 
-test("a copy of the very session that is going on is imported beside it, and gone on with there", async () => {
-  const { type, path, agent, folder, said } = await talk();
+test("a session that is there already is not imported again: two of one id are told apart by nobody", async () => {
+  const { type, told, path, agent, folder, said } = await talk();
   await type("one");
   const { file = "", id } = agent.service("sessions")!.current!;
   writeFileSync(join(path, "copy.jsonl"), readFileSync(file));
-  await type("only in the first");
+  await type("two");
+  told();
   await type("/import copy.jsonl");
-  const second = agent.service("sessions")!.current!;
-  expect(second.id).toBe(id);
-  expect(second.file).toBe(file.replace(/\.jsonl$/, "-1.jsonl"));
-  expect(said().map(({ text }) => text)).toEqual(["one"]);
-  await type("only in the second");
-  const texts = (name: string) => JSON.stringify(readLines(name));
-  expect(texts(file)).toContain("only in the first");
-  expect(texts(file)).not.toContain("only in the second");
-  expect(texts(second.file!)).toContain("only in the second");
-  expect(sessionFiles(folder)).toHaveLength(2);
+  expect(told()).toMatch(/^error: .*is there already.*\n {2}try: .*--fork .*copy\.jsonl$/);
+  expect(told()).not.toContain("Imported");
+  expect(agent.sessionId).toBe(id);
+  expect(said()).toHaveLength(2);
+  expect(sessionFiles(folder)).toEqual([file]);
 });
 
 test("S6 an id never makes a path, in the name of an import or of an export", async () => {
