@@ -14,7 +14,7 @@ const PAST = new Proxy({} as Context, {
 });
 
 /** Makes a source that tells what is emitted to it. */
-export function createEventSource(): { source: EventSource; emit(event: AgentEvent): Promise<void> } {
+export function createEventSource(): { source: EventSource; emit: (event: AgentEvent) => Promise<void> } {
   const listeners = new Map<string, Set<Listener>>();
   const on = (name: HookName, listener: Listener): Undo => {
     const known = listeners.get(name) ?? new Set();

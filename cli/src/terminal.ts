@@ -133,7 +133,7 @@ async function drain(input: NodeJS.ReadStream, forMs: number): Promise<void> {
 
 function createUi(
   ask: (question: Question) => Promise<Reply>,
-  { notices, offer }: { notices: NodeJS.WritableStream; offer(text: string): void },
+  { notices, offer }: { notices: NodeJS.WritableStream; offer: (text: string) => void },
 ): Ui {
   const askLine = async (text: string, options?: Omit<Question, "text">) => {
     const reply = await ask({ ...options, text });

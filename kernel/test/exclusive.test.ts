@@ -172,7 +172,7 @@ test("X5: exclusive work gets a signal, which an abort fires at once, also throu
       started.open();
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     });
-    seen.push((ctx.signal?.reason as Error).message);
+    seen.push(ctx.signal?.reason instanceof Error && ctx.signal.reason.message);
   });
   const agent = await readyAgent({ extensions: [extension] });
   const working = agent.input("/work");

@@ -106,7 +106,7 @@ interface EvaluateFile {
   project: ServedProject | undefined;
   create: typeof createJiti;
   compile: Compile;
-  rootFor(create: typeof createJiti, by: { check: Check; compile: Compile; lent: Record<string, unknown> }): Jiti;
+  rootFor: (create: typeof createJiti, by: { check: Check; compile: Compile; lent: Record<string, unknown> }) => Jiti;
 }
 
 async function evaluateFile(entry: string, by: EvaluateFile): Promise<unknown> {
