@@ -66,7 +66,7 @@ function take(parts: readonly string[], maxChars: number): { text: string; rest:
 }
 
 /** Why an answer is no summary. */
-export class SummaryFault extends Error {
+class SummaryFault extends Error {
   override readonly name = "SummaryFault";
   readonly kind: FailureKind | undefined;
 
