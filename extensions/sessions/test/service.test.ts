@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, Extension } from "@pi-agent/kernel";
 import { afterEach, expect, test, vi } from "vitest";
+import type { Problem } from "../src/index.ts";
 import { message, prompt, startAgent, tempFolder } from "./support.ts";
 
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -31,6 +32,8 @@ test("a session that is created becomes the current one when the agent goes on w
   expect(existsSync(created.file!)).toBe(false);
   await prompt(agent, "hello");
   const reopened = await sessions.open(created.file!);
+  const problems: readonly Problem[] = reopened.problems;
+  expect(problems).toEqual([]);
   expect(reopened.header.parentSession).toBe("/old.jsonl");
   expect(reopened.entries.some(({ type }) => type === "message")).toBe(true);
 });

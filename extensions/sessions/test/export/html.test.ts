@@ -4,7 +4,9 @@ import { chain, entryOf, SAMPLES, said } from "../../src/conformance/samples.ts"
 import { htmlPage, type Page } from "../../src/export/html.ts";
 import { textBlock, toHtml } from "../../src/export/html-text.ts";
 import { sectionsOf } from "../../src/export/sections.ts";
-import { treeOf } from "../../src/export/tree.ts";
+import { countSession } from "../../src/export/statistics.ts";
+import { everyEntry, treeOf } from "../../src/export/tree.ts";
+import { wordExpense, wordHoldings } from "../../src/export/words.ts";
 import { parseSession } from "../../src/format.ts";
 import { header, lines } from "../support.ts";
 
@@ -110,6 +112,13 @@ test("hostile content stays text wherever it stands: no tag, no attribute, no li
     expect(page.isWellFormed()).toBe(true);
     expect(Array.from(page.matchAll(/<img /g))).toHaveLength(0);
   }
+});
+
+test("what a session holds and took is worded as everywhere", () => {
+  const tree = treeOf([said({ id: "a", parentId: null })]);
+  const text = [...htmlPage({ tree, id: "s", cwd: "/p", created: "" })].join("");
+  const counts = countSession(everyEntry(tree));
+  expect(text).toContain(`<dd>${wordHoldings(counts)}</dd><dt>took</dt><dd>${wordExpense(counts)}</dd>`);
 });
 
 test("text is escaped, terminal codes go, other control characters can be seen", () => {
