@@ -8,7 +8,7 @@
 import { activateAll, toEntry } from "./activation.ts";
 import { abortedEarly, busy, disposed } from "./agent-errors.ts";
 import { AgentTables } from "./agent-tables.ts";
-import { childOptions, inherit } from "./children.ts";
+import { childOptions, inherit, present } from "./children.ts";
 import type { Agent, AgentOptions, ExtensionEntry, ExtensionReport, LeakReport, Outcome, Queue } from "./contract.ts";
 import { Core, HOST_OWNER } from "./core.ts";
 import { AgentError, toAgentError } from "./errors.ts";
@@ -17,7 +17,6 @@ import { type InputOptions, runCommand, toPrompt } from "./input.ts";
 import type { Entry, Message } from "./messages.ts";
 import { restoreChoice } from "./model-choice.ts";
 import { type Asked, beginRun, performRun, resultOf } from "./perform.ts";
-import { heard } from "./points.ts";
 import { interruptedResult } from "./projection.ts";
 import { registerPreamble } from "./prompt.ts";
 import { Run } from "./run.ts";
@@ -199,10 +198,7 @@ class LoopAgent extends AgentTables implements Agent {
   private static spawn(this: void, parent: Core, options: AgentOptions): Agent {
     const child = new LoopAgent(childOptions(parent, options), parent);
     inherit(parent, child.core);
-    parent.host.adopt?.(child);
-    const { at } = parent.hooks;
-    const event = { type: "child_created", child, parentRunId: parent.run?.id };
-    if (heard(at.child_created)) parent.hooks.tellAtOnce(at.child_created, Object.freeze(event));
+    present(parent, child);
     return child;
   }
 

@@ -1,6 +1,7 @@
 import type { Agent, AgentOptions, Host, Owner } from "./contract.ts";
 import type { Core } from "./core.ts";
 import { currentOwner } from "./frames.ts";
+import { heard } from "./points.ts";
 import { DEFAULT_GRACE_MS } from "./run.ts";
 
 /** A child's grace period, as a part of its parent's. */
@@ -56,4 +57,12 @@ export function inherit(parent: Core, child: Core): void {
       child.registries.add(kind, name, { value, owner: { ...owner, scope: "inherited" }, order: 0 });
     }
   }
+}
+
+/** Shows a child to the host and to whoever listens, before anything runs in it. */
+export function present(parent: Core, child: Agent): void {
+  parent.host.adopt?.(child);
+  const { hooks, run } = parent;
+  const point = hooks.at.child_created;
+  if (heard(point)) hooks.tellAtOnce(point, Object.freeze({ type: point.name, child, parentRunId: run?.id }));
 }

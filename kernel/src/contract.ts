@@ -455,7 +455,7 @@ export interface ExtensionAPI {
 // ---------------------------------------------------------------- contexts
 
 export interface ContextUsage {
-  /** `null` right after a compaction, until the next answer. */
+  /** `null` right after a compaction or an edit, until the next answer. */
   tokens: number | null;
   contextWindow: number;
   percent: number | null;

@@ -272,6 +272,7 @@ export class Core {
     if (!registered) return undefined;
     const { owner, value } = registered;
     return (entry) => {
+      seal(entry);
       try {
         const answer = runAs(owner, () => value(entry));
         assertProjection(type, answer);

@@ -51,3 +51,18 @@ test("K7: what a projector answers cannot be changed afterwards, and nothing is 
   expect(script.requests[0]!.messages).toHaveLength(2);
   expect(() => mine.content.push({ type: "text", text: "b" })).toThrow(TypeError);
 });
+
+test("a projector gets a stored entry sealed", async () => {
+  const seen: boolean[] = [];
+  const reads = named("reads", (pi) => {
+    pi.register("projector", "note", (entry) => {
+      seen.push(entry.type === "custom" && Object.isFrozen(entry.data));
+      return [said as Message];
+    });
+  });
+  const note = { type: "custom" as const, customType: "note", data: { deep: [1] } };
+  const entry = { ...note, id: "00000001", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };
+  const agent = createAgent({ extensions: [scripted(), reads], entries: [entry] });
+  await prompt(agent);
+  expect(new Set(seen)).toEqual(new Set([true]));
+});

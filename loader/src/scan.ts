@@ -103,21 +103,10 @@ class Scan {
     const id = itemId(claim.kind, boundary, found.path);
     if (this.items.has(id)) return;
     const { kind, grade, source, scope = "project", verdict = "held", reason = "waits for your answer" } = claim;
+    const { path, requires } = found;
     const read = this.readFound(found, claim);
-    const item: PlanItem = {
-      id,
-      kind,
-      path: found.path,
-      source,
-      scope,
-      grade,
-      digest: "",
-      members: {},
-      uncovered: [],
-      verdict,
-      reason,
-      ...(found.requires && { requires: found.requires }),
-    };
+    const unread = { digest: "", members: {}, uncovered: [], ...(requires && { requires }) };
+    const item: PlanItem = { id, kind, path, source, scope, grade, verdict, reason, ...unread };
     if ("reason" in read) this.items.set(id, { ...item, verdict: "refused", ...read });
     else {
       const { members: all, ...more } = read;

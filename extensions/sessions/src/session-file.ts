@@ -99,31 +99,16 @@ export class SessionFile {
 
   /** Makes the file with all that is in it: nobody sees a half of it. Fails where there is one already. */
   begin(lines: Iterable<string>): void {
-    const { fd, draft, written } = this.draft(lines);
-    try {
-      claimName(draft, this.path);
-    } catch (error) {
-      closeSync(fd);
-      rmSync(draft, { force: true });
-      throw error;
-    }
-    this.take(fd, written);
+    this.put(this.draft(lines), (draft) => claimName(draft, this.path));
   }
 
   /** Writes the whole file anew; answers where a copy of what was there is. Throws what the file system says. */
   replace(lines: Iterable<string>): string | undefined {
-    const { fd, draft, written } = this.draft(lines);
-    let copy: string | undefined;
-    try {
-      copy = this.copyAside();
+    return this.put(this.draft(lines), (draft) => {
+      const copy = this.copyAside();
       renameSync(draft, this.path);
-    } catch (error) {
-      closeSync(fd);
-      rmSync(draft, { force: true });
-      throw error;
-    }
-    this.take(fd, written);
-    return copy;
+      return copy;
+    });
   }
 
   /** Resolves when what was written outlasts a power cut. */
@@ -155,7 +140,7 @@ export class SessionFile {
   }
 
   /** Writes a file beside it, down to the disk. */
-  private draft(lines: Iterable<string>): { fd: number; draft: string; written: Written } {
+  private draft(lines: Iterable<string>): Draft {
     this.close();
     mkdirSync(dirname(this.path), { recursive: true, mode: FOLDER_MODE });
     const draft = `${this.path}.${randomUUID().slice(0, 8)}.tmp`;
@@ -172,12 +157,22 @@ export class SessionFile {
     return { fd, draft, written };
   }
 
-  private take(fd: number, { bytes, ending }: Written): void {
+  /** Gives a draft its name; where that fails, nothing of it stays. */
+  private put<T>({ fd, draft, written: { bytes, ending } }: Draft, name: (draft: string) => T): T {
+    let named: T;
+    try {
+      named = name(draft);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(draft, { force: true });
+      throw error;
+    }
     this.fd = fd;
     this.sizeBytes = bytes;
     this.ending = ending;
     this.isMidLine = false;
     this.isNameOnDisk = false;
+    return named;
   }
 
   /** Where another program has begun this session meanwhile, its file is joined. */
@@ -258,6 +253,13 @@ export class SessionFile {
     }
     this.isNameOnDisk = true;
   }
+}
+
+/** A file that has no name of its own yet. */
+interface Draft {
+  fd: number;
+  draft: string;
+  written: Written;
 }
 
 interface Written {
