@@ -26,10 +26,10 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { peekHeader } from "./peek.ts";
+import { ENDING_BYTES, type Written, withLineFeed, writeLines } from "./write-lines.ts";
 
 /** `new`: empty, it wants its header. `grown`: another program appended. `lost`: removed, replaced or cut. */
 export type FileState = "new" | "same" | "grown" | "lost";
@@ -38,10 +38,6 @@ const LINE_FEED = 10;
 // Sessions hold what a person and their tools said: nobody else reads them.
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-// One string cannot hold every session.
-const CHUNK_CHARS = 4 * 1024 * 1024;
-/** How much of a file's end tells it from another one: an entry's id and time are in its last line. */
-const ENDING_BYTES = 512;
 
 export class SessionFile {
   readonly path: string;
@@ -87,13 +83,14 @@ export class SessionFile {
     const from = this.sizeBytes!;
     const written: Written = { bytes: 0 };
     try {
-      writeAll(fd, this.isMidLine ? withLineFeed(lines) : lines, written);
+      writeLines(fd, this.isMidLine ? withLineFeed(lines) : lines, written);
     } catch (error) {
       if (written.bytes > 0 && fstatSync(fd).size === from + written.bytes) ftruncateSync(fd, from);
       throw error;
     }
     this.sizeBytes = from + written.bytes;
-    this.ending = written.ending ?? this.ending;
+    // Where another program wrote between the check and this, nobody knows what stands before there.
+    this.ending = fstatSync(fd).size === this.sizeBytes ? (written.ending ?? this.ending) : undefined;
     this.isMidLine = false;
   }
 
@@ -147,7 +144,7 @@ export class SessionFile {
     const fd = openSync(draft, "ax+", FILE_MODE);
     const written: Written = { bytes: 0 };
     try {
-      writeAll(fd, lines, written);
+      writeLines(fd, lines, written);
       fsyncSync(fd);
     } catch (error) {
       closeSync(fd);
@@ -260,37 +257,6 @@ interface Draft {
   fd: number;
   draft: string;
   written: Written;
-}
-
-interface Written {
-  bytes: number;
-  /** The last of them. */
-  ending?: Uint8Array;
-}
-
-/** Writes lines of any number, and counts the bytes as it goes. */
-function writeAll(fd: number, lines: Iterable<string>, written: Written): void {
-  let chunk = "";
-  const write = () => {
-    const bytes = Buffer.from(chunk);
-    for (let done = 0; done < bytes.length; ) {
-      const count = writeSync(fd, bytes, done);
-      done += count;
-      written.bytes += count;
-    }
-    written.ending = Uint8Array.from(bytes.subarray(-ENDING_BYTES));
-    chunk = "";
-  };
-  for (const line of lines) {
-    chunk += line;
-    if (chunk.length >= CHUNK_CHARS) write();
-  }
-  if (chunk !== "") write();
-}
-
-function* withLineFeed(lines: Iterable<string>): Generator<string> {
-  yield "\n";
-  yield* lines;
 }
 
 /** Gives a finished file its name, where nobody has it. Not every file system can link. */
