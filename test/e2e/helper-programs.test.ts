@@ -188,6 +188,7 @@ test("T9, attack 8: the tools' shell and search, and the command for a key, are 
 /** Every place that starts a program, and what it starts. A new one is the model's command, or is found outside. */
 const STARTERS: Record<string, string> = {
   "cli/src/stdout-guard.ts": "nothing: it turns the output of what others start",
+  "extensions/postgres/src/process-name.ts": "/bin/ps, where there is no /proc",
   "extensions/tools/src/process-tree.ts": "/bin/ps, taskkill by its path",
   "extensions/tools/src/ripgrep.ts": "the ripgrep that is a dependency, by its path, without settings",
   "extensions/tools/src/run-command.ts": "the model's and the person's commands, in a shell by its path",

@@ -215,8 +215,10 @@ test("a handler's summary, or that of the service `compaction`, is put where the
     owner: { name: "compaction", scope: "official" },
     extension: (pi) =>
       void pi.register("service", "compaction", {
-        summarize: async (entries: unknown[], { customInstructions }: { customInstructions?: string }) =>
-          `${entries.length} entries, ${customInstructions}`,
+        summarize: async (entries: unknown[], { customInstructions }: { customInstructions?: string }) => ({
+          summary: `${entries.length} entries, ${customInstructions}`,
+          details: { readFiles: ["a.ts"] },
+        }),
       }),
   };
   const { default: sessions } = await import("@pi-agent/sessions");
@@ -229,6 +231,7 @@ test("a handler's summary, or that of the service `compaction`, is put where the
   await at.host.navigateTree(afterFirst, { summarize: true, customInstructions: "short" });
   const summary = at.agent.transcript.path().at(-1);
   expect(summary).toMatchObject({ type: "branch_summary", parentId: afterFirst, summary: "2 entries, short" });
+  expect(summary).toMatchObject({ details: { readFiles: ["a.ts"] } });
   expect(seen.at(-1)).toMatchObject(["session_tree", { summaryEntry: summary }]);
 });
 
