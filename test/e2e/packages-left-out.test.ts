@@ -19,6 +19,9 @@ const ASKS: Record<string, { model?: string; args?: string[]; code: number; says
   cassette: { args: ["--record-cassette", "x"], code: 2, says: /--record-cassette.*@pi-agent\/cassette/s },
   agents: { args: ["--agent", "reviewer"], code: 2, says: /reviewer/ },
 };
+/** What nobody asks for by a flag or a model. */
+const UNASKED = ["compaction", "retry"];
+const ALL = [...Object.keys(ASKS), ...UNASKED];
 
 let server: WireServer;
 beforeAll(async () => {
@@ -28,14 +31,14 @@ afterAll(() => server.close());
 
 test("the packages that are left out here one by one are those of the default agent", () => {
   const names = DEFAULT_PACKAGES.map(({ owner }) => owner.name);
-  expect(names.toSorted()).toEqual(Object.keys(ASKS).map(toName).toSorted());
+  expect(names.toSorted()).toEqual(ALL.map(toName).toSorted());
 });
 
-test.each(Object.entries(ASKS))(
+test.each(ALL.map((left) => [left, ASKS[left]] as const))(
   "P13: without %s the agent answers, and says what it lacks when it is asked for it",
   async (left, ask) => {
     await using project = await tempProject({ agentFiles: { "models.json": JSON.stringify(modelsJson(server.url)) } });
-    const packages = Object.keys(ASKS).filter((name) => name !== left);
+    const packages = ALL.filter((name) => name !== left);
     const definition = { name: "rest", packages: Object.fromEntries(packages.map((name) => [toName(name), true])) };
     const file = join(project.home, "agent.json");
     await writeFile(file, JSON.stringify(definition));
@@ -43,6 +46,7 @@ test.each(Object.entries(ASKS))(
       runPi(["--model", `${model}/scripted`, ...args, "-p", "hello"], { cwd: project.path, home: project.home }).done;
     const works = await run(left === "openai" ? "wire-anthropic" : "wire-chat");
     expect(works).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello."), stderr: "" });
+    if (!ask) return;
     // One that is named takes the place of the file.
     const args = left === "agents" ? ask.args : ["--agent", file, ...(ask.args ?? [])];
     const told = await run(ask.model ?? "wire-chat", args);

@@ -66,12 +66,8 @@ function lockOfThread(thread: number): string {
 
 function hold(folder: string, name: string): Lock {
   const path = join(folder, name);
-  const touch = () => {
-    const now = new Date();
-    utimesSync(path, now, now);
-  };
-  touch();
-  const timer = setInterval(touch, TOUCH_MS).unref();
+  touch(path);
+  const timer = setInterval(() => touch(path), TOUCH_MS).unref();
   return {
     isWanted: () => readdirSync(folder).some((each) => each.startsWith("wanted.") && isWaiting(folder, each)),
     release() {
@@ -79,6 +75,12 @@ function hold(folder: string, name: string): Lock {
       tryRename(path, join(folder, FREE));
     },
   };
+}
+
+/** Shows that the holder lives; where the folder is gone, so is what was held. */
+function touch(path: string): void {
+  const now = new Date();
+  if (existsSync(path)) utimesSync(path, now, now);
 }
 
 function isWaiting(folder: string, name: string): boolean {

@@ -2,7 +2,7 @@
  * The right to write to a session: a file beside it, named by the session's id, which no program takes for a session.
  *
  *   made exclusively ──► held, beats ──► removed
- *     └─ there is one: its holder runs ──► told · is gone ──► set aside, and made
+ *     └─ there is one: its holder runs ──► told · is gone ──► set aside by one at a time, and made
  *
  * 1. On one machine a holder counts while its process runs: a killed one, a restart, a process id that was given
  *    again block nobody. From elsewhere it counts while it beats, by the clock of the file system.
@@ -13,7 +13,6 @@ import { createHash, randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -35,7 +34,10 @@ export const BEAT_MS = 15_000;
 export const STALE_MS = 60_000;
 // Between making a lease and writing it lie microseconds.
 const WRITING_MS = 50;
-const MAX_TRIES = 5;
+const MAX_TRIES = 50;
+// To look and to rename takes milliseconds.
+const BUSY_MS = 5;
+const TAKING_MS = 2_000;
 // A lease takes some 300.
 const MAX_BYTES = 4 * 1024;
 const FILE_MODE = 0o600;
@@ -76,9 +78,12 @@ export class Lease {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const outcome = this.make();
       if (outcome !== "exists") break;
-      const holder = readHolder(this.path);
-      if (holder && isThere(this.path, holder)) return toHolder(holder);
-      setAside(this.path, holder);
+      const holder = findHolder(this.path);
+      if (holder) return holder;
+      alone(this.path, () => {
+        // Another one may have taken it since.
+        if (!findHolder(this.path)) setAside(this.path);
+      });
     }
     this.beating ??= setInterval(() => this.beat(), BEAT_MS).unref();
     return undefined;
@@ -140,7 +145,7 @@ function readHolder(path: string): HolderRecord | undefined {
   try {
     const text = readText(path);
     if (text !== "") return parseHolder(text);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WRITING_MS);
+    pause(WRITING_MS);
     return parseHolder(readText(path));
   } catch {
     // It is gone, or cannot be read: then nobody can say that it is held.
@@ -189,17 +194,38 @@ function besides(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }
 
-/** Takes the lease of one who is gone out of the way; one that was made in between is put back. */
-function setAside(path: string, gone: HolderRecord | undefined): void {
+/** Runs `fn` while nobody else takes the same lease over, or not at all: then it is to be tried again. */
+function alone(path: string, fn: () => void): void {
+  const guard = `${path}.take`;
+  try {
+    closeSync(openSync(guard, "wx", FILE_MODE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return;
+    // One who died over it is not waited for.
+    if (timesOf(guard).ageMs() > TAKING_MS) remove(guard);
+    else pause(BUSY_MS);
+    return;
+  }
+  try {
+    fn();
+  } finally {
+    remove(guard);
+  }
+}
+
+/** Takes what is no living holder's lease out of the way. */
+function setAside(path: string): void {
   const aside = besides(path);
   try {
     renameSync(path, aside);
-    const taken = readHolder(aside);
-    if (taken && taken.token !== gone?.token && !existsSync(path)) renameSync(aside, path);
-    else remove(aside);
+    remove(aside);
   } catch {
-    // Another one was quicker: the next try tells.
+    // It is gone already: the next try tells.
   }
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Writes what is there: that stamps the file by the file system's own clock. */
