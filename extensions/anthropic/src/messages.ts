@@ -1,4 +1,4 @@
-/** Kernel messages ──► the `messages` of a request. Each frozen message is converted once per model. */
+/** Kernel messages ──► the `messages` of a request. What was converted for the turn before is not converted again. */
 import type {
   ContentBlockParam,
   ImageBlockParam,

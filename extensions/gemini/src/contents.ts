@@ -1,4 +1,4 @@
-/** Kernel messages ──► the `contents` of a request. Each frozen message is converted once per model. */
+/** Kernel messages ──► the `contents` of a request. What was converted for the turn before is not converted again. */
 import type { Content, FunctionResponsePart, Part } from "@google/genai";
 import type {
   AssistantMessage,
